@@ -27,7 +27,8 @@ lint: $(READY)
 
 # What takes longer than a change should wait, in parts that can be stopped and go on (tests/prove.py):
 # changed criteria and checks have to fail what judges them; stopped runs leave nothing behind; tables
-# of every kind leave complete pages; tests and intervals err as often as they say; more examples.
+# of every kind leave complete pages; tests and intervals err as often as they say; all recorded
+# results of the data that is here, computed anew (PART=recorded); more examples.
 prove: $(READY)
 	PYTHONPATH=tests/site $(BIN)/python tests/prove.py $(PART)
 

@@ -22,6 +22,9 @@ from odd_pages import PAGES
 from planted_grids import PLANTED
 from recbias.claims import claims
 from recbias.claims.records import criteria_of
+from recbias.data.datasets import dataset_info, state
+from recbias.experiment.results import SIMULATIONS
+from recbias.experiment.verification import listed_datasets
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "_build/prove"
@@ -39,6 +42,15 @@ def _claims_of(topic: str) -> list[str]:
     return [claim.id for claim in claims() if claim.topic == topic and claim.id in criteria]
 
 
+def _verifiable() -> list[str]:
+    """Name what recorded results can be computed anew of: data sets that are here, simulations."""
+    return [
+        name
+        for name in listed_datasets()
+        if name == SIMULATIONS or state(dataset_info(name)) in ("present", "made here")
+    ]
+
+
 def parts() -> dict[str, dict[str, list[str]]]:
     """Name the steps of each part, and their commands."""
     examples = ["-m", "pytest", "-q", "--hypothesis-profile=prove"]
@@ -52,6 +64,12 @@ def parts() -> dict[str, dict[str, list[str]]]:
         "tables": {page: _python("tests/prove_tables.py", "--page", page) for page in PAGES},
         "sizes": {"tests_and_intervals": _python("tests/prove_sizes.py")},
         "examples": {room: _python(*examples, f"tests/{room}") for room in ROOMS},
+        # All that is recorded of what is here, which takes hours: a full run belongs here, and what
+        # is kept of it has its date. A change has the sample that its commit draws (.ci/run).
+        "recorded": {
+            name: _python("-m", "recbias_command", "verify", "--workers", "2", "--dataset", name)
+            for name in _verifiable()
+        },
         "slow": {"tests": _python("-m", "pytest", "-q", "-m", "slow")},
     }
 

@@ -524,6 +524,7 @@ def test_verify_lists_every_result_and_ends_with_1_if_one_differs(
     checks = {**row, "recorded": "01_x/checks", "agrees": False, "differing": tuple("abcdefg")}
     for rows, code in (([row, apart, left_out], 0), ([row, apart, left_out, checks], 1)):
         found = pd.DataFrame(rows)
+        monkeypatch.setattr("recbias.experiment.verification.check_foundations", dict)
         monkeypatch.setattr(
             "recbias.experiment.verification.verify", lambda *_, found=found, **__: found
         )
@@ -558,7 +559,8 @@ def test_a_sample_leaves_simulations_out_unless_they_are_named(
 
     listed = ["synthetic", "simulations"]
     monkeypatch.setattr("recbias.experiment.verification.listed_datasets", lambda: listed)
-    monkeypatch.setattr("recbias.experiment.verification.check_manifest", lambda name: {})
+    monkeypatch.setattr("recbias.experiment.verification.check_recorded", lambda name: {})
+    monkeypatch.setattr("recbias.experiment.verification.check_foundations", dict)
     monkeypatch.setattr("recbias.experiment.verification.verify", record)
     result = call("verify", *options)
     assert result.exit_code == 0

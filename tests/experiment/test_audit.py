@@ -2,8 +2,8 @@
 
 A small chapter (two grids, checks and a table on a made-up world) is recorded into a folder that
 stands for a clone. What is edited there ends in a clear error when it is read, in "differs" when it
-is computed again, or stands on the list of what cannot be detected, in
-`recbias.experiment.verification`.
+is computed again or held against what its chapter asks for, or stands on the list of what cannot be
+detected, in `recbias.experiment.verification`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,24 +22,32 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import golden_asked
 import recbias.experiment.makers
 from recbias import Grid, System, run
 from recbias._system.streams import stream
-from recbias.claims import load_chapter
+from recbias.claims import TOPICS, chapters, load_chapter, lock
 from recbias.claims.checks import Check, Checks
+from recbias.claims.records import criteria_of
 from recbias.cli.commands import main
 from recbias.errors import ConfigError, MissingData, StoreError
 from recbias.experiment import verification
+from recbias.experiment.asked import asked_of, read_asked
 from recbias.experiment.makers import Table, maker, run_maker
-from recbias.experiment.results import load_result, results_dir
+from recbias.experiment.results import SIMULATIONS, load_result, results_dir
 from recbias.experiment.store import read_arrays, write_arrays, write_document
 from recbias.experiment.verification import (
     LEFT_OUT,
+    check_foundations,
     check_manifest,
+    check_recorded,
     listed_datasets,
     renew_manifest,
     verify,
 )
+
+FOUNDATIONS = dict(verification._FOUNDATIONS)
+"""What rooms register to be checked with results."""
 
 WORLD = "world(users=60,items=80,density=0.1,seed=4)"
 CHAPTER = "01_audit"
@@ -58,6 +66,9 @@ GRID = Grid(
     replicates=(("AR", "P@5"), ("AR", "R@5")),
     crossed=(("AR", "P@5"),),
 )
+
+FEW = GRID.with_systems(["Random", "Popularity"])
+NO_PAIRS: dict[str, Any] = {"compare": (), "replicates": (), "crossed": ()}
 
 # -- a recorded chapter ------------------------------------------------------------------------
 
@@ -88,10 +99,21 @@ def makers() -> Iterator[None]:
         frame = pd.DataFrame({"n": ["systems"], "value": [float(len(grid["systems"]))]})
         return ("n",), frame, None
 
+    @maker("audit/worlds", Table)
+    def worlds(*, n_users: int, seeds: list[int]) -> Any:
+        drawn = [float(stream(seed, "worlds").normal(size=n_users).mean()) for seed in seeds]
+        return ("seed",), pd.DataFrame({"seed": seeds, "value": drawn}), None
+
     yield
     # Not what was known before: chapters that these tests import are imported only once.
     for name in [name for name in recbias.experiment.makers._MAKERS if name.startswith("audit/")]:
         del recbias.experiment.makers._MAKERS[name]
+
+
+@pytest.fixture(autouse=True)
+def nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave criteria and their lock out: the made-up chapter has none."""
+    monkeypatch.setattr(verification, "_FOUNDATIONS", {})
 
 
 @pytest.fixture(scope="module")
@@ -102,12 +124,22 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         patch.setenv("RECBIAS_CELLS", str(root / "cells"))
         patch.setenv("RECBIAS_RESULTS", str(root / "data" / "recorded"))
         run(GRID, record=f"{CHAPTER}/grid")
-        few = GRID.with_systems(["Random", "Popularity"])
-        run(few, record=f"{CHAPTER}/few")
+        run(FEW, record=f"{CHAPTER}/few")
         run_maker("audit/checks", WORLD, parameters={"limit": 3}, record=f"{CHAPTER}/checks")
         run_maker("audit/sweep", WORLD, parameters={"sizes": [1, 5]}, record=f"{CHAPTER}/sweep")
     renew_manifest(root / "data" / "recorded")
+    write_asked(root / "data" / "recorded")
     return root / "data" / "recorded", root / "cells"
+
+
+def write_asked(folder: Path) -> None:
+    """Let chapters ask for what is recorded now, as the list is derived from notebooks."""
+    asked: dict[str, dict[str, dict[str, str]]] = {}
+    for path in sorted(folder.glob("*/*/*.json")):
+        dataset, *name = path.relative_to(folder).with_suffix("").parts
+        parameters = json.loads(path.read_text())["parameters"]
+        asked.setdefault(dataset, {})["/".join(name)] = asked_of(parameters)
+    (folder / "asked.json").write_text(json.dumps(asked))
 
 
 @pytest.fixture
@@ -153,6 +185,12 @@ class Chapter:
         if digested:
             self.edit(name, lambda record: record.update(sidecar=sidecar), digested=True)
 
+    def record(self, name: str, grid: Grid) -> None:
+        run(grid, record=f"{CHAPTER}/{name}")
+
+    def make(self, name: str, of: str, **parameters: Any) -> None:
+        run_maker(of, WORLD, parameters=parameters, record=f"{CHAPTER}/{name}")
+
     def remove(self, name: str) -> None:
         for path in self.folder.glob(f"{name}.*"):
             path.unlink()
@@ -165,10 +203,11 @@ class Chapter:
             two.write_bytes(kept)
 
     def keep(self, name: str) -> None:
-        """Keep one result alone, which makes a test of it shorter."""
+        """Keep one result alone, which makes a test of it shorter; no other is asked for."""
         for path in self.folder.glob("*.json"):
             if path.stem != name:
                 self.remove(path.stem)
+        write_asked(results_dir("", recorded=True))
 
     def list_again(self) -> None:
         renew_manifest(results_dir("", recorded=True))
@@ -204,14 +243,52 @@ def test_a_table_about_all_systems_is_compared_with_all_of_them_only(
     monkeypatch.setenv("RECBIAS_RESULTS", str(chapter.folder.parents[1]))
     given = {"grid": GRID.to_dict()}
     run_maker("audit/together", WORLD, parameters=given, record=f"{CHAPTER}/together")
-    for name in ("grid", "few", "checks", "sweep"):
-        chapter.remove(name)
+    chapter.keep("together")
     chapter.list_again()
     chapter.edit("together", column("frame", "value", 0, lambda _: 9.0), digested=True)
     assert "together" in chapter.differing()
     found = verify(WORLD, systems=2)
     assert found["agrees"].all()
     assert found[["about", "values"]].to_numpy().tolist() == [[LEFT_OUT, 0]]
+
+
+def test_results_that_are_chosen_are_compared_alone_and_with_these_systems(
+    chapter: Chapter,
+) -> None:
+    chosen = {f"{CHAPTER}/grid": ("Popularity", "kNN"), f"{CHAPTER}/checks": None}
+    found = verify(WORLD, chosen=chosen)
+    assert found["agrees"].all()
+    assert found["recorded"].tolist() == [f"{CHAPTER}/checks", f"{CHAPTER}/grid"]
+    chapter.edit("grid", EDITS["a value"][1], digested=True)  # of Popularity
+    chapter.edit("sweep", EDITS["a table"][1], digested=True)
+    found = verify(WORLD, chosen=chosen)
+    assert found["agrees"].tolist() == [True, False]
+    others = {f"{CHAPTER}/grid": ("Random", "kNN")}
+    assert verify(WORLD, chosen=others)["agrees"].all()
+    # All that needs no data is checked of what was not chosen, too.
+    chapter.remove("few")
+    assert "few: missing" in chapter.differing(chosen={})
+
+
+def test_a_table_about_als_is_left_out_of_a_sample_on_another_processor(
+    chapter: Chapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECBIAS_RESULTS", str(chapter.folder.parents[1]))
+    name = f"{CHAPTER}/together"
+    run_maker("audit/together", WORLD, parameters={"grid": GRID.to_dict()}, record=name)
+    chapter.keep("together")
+    chapter.list_again()
+    assert verify(WORLD, chosen={name: None})["values"].tolist() == [1]
+    chapter.edit("together", put("provenance", "blas", to=["another"]), digested=True)
+    row = verify(WORLD, chosen={name: None}).iloc[0]
+    assert (row["values"], row["agrees"]) == (0, True)
+    assert row["about"] == "not compared: ALS depends on the processor, and this is another one"
+    assert verify(WORLD)["values"].tolist() == [1]  # in full it is compared all the same
+    # The twin: nothing in it depends on the processor.
+    run_maker("audit/together", WORLD, parameters={"grid": FEW.to_dict()}, record=name)
+    write_asked(results_dir("", recorded=True))
+    chapter.edit("together", put("provenance", "blas", to=["another"]), digested=True)
+    assert verify(WORLD, chosen={name: None})["values"].tolist() == [1]
 
 
 # -- manipulations -----------------------------------------------------------------------------
@@ -549,6 +626,236 @@ def test_nothing_recorded_is_no_agreement(tmp_path: Path, monkeypatch: pytest.Mo
         verify(WORLD)
 
 
+# -- honest results that were not asked for -----------------------------------------------------
+
+HONEST: dict[str, tuple[Callable[[Chapter], object], str]] = {
+    # what is recorded under a name, computed by this code, and what is said of it
+    "another seed": (
+        lambda c: c.record("grid", replace(GRID, seed=2)), "grid: .*: seed is 2, not left out",
+    ),
+    "another split": (
+        lambda c: c.record("grid", replace(GRID, split="k-fold 3")),
+        'grid: .*: split is "k-fold 3", not "k-fold 2"',
+    ),
+    "another metric": (
+        lambda c: c.record("few", replace(
+            FEW, metrics={"AR": ("P@6", "R@5"), "1R": ("P@5",)}, **NO_PAIRS
+        )),
+        "few: .*: .*other metrics",
+    ),
+    "another threshold": (
+        lambda c: c.record("few", replace(
+            FEW, protocols={"AR": "TI-AN-AR rel>=1", "1R": "TI-NN-1R t=9 rel>=4"}
+        )),
+        "few: .*: other protocols",
+    ),
+    "judgments removed": (
+        lambda c: c.record("few", replace(FEW, tests={"AR": "observed removed=50%"})),
+        "few: .*: tests is .*removed=50%.*, not left out",
+    ),
+    "some ratings only": (
+        lambda c: c.record("few", replace(FEW, select="core=2")), "few: .*: select is ",
+    ),
+    "more neighbours": (
+        lambda c: c.record("grid", replace(GRID, systems=(
+            *GRID.systems[:3], System("kNN", "UserKNN", {"n_neighbours": 50})
+        ))),
+        "grid: .*: other systems",
+    ),
+    "fewer systems": (lambda c: c.record("grid", FEW), "grid: .*: other systems"),
+    "fewer trainings": (
+        lambda c: c.record("few", replace(FEW, systems=(
+            System("Random", "Random"), System("Popularity", "Popularity")
+        ))),
+        "few: .*: other systems",
+    ),
+    "another limit of a check": (
+        lambda c: c.make("checks", "audit/checks", limit=4), "checks: .*: limit is 4, not 3",
+    ),
+    "other sizes of a table": (
+        lambda c: c.make("sweep", "audit/sweep", sizes=[1, 7]),
+        r"sweep: .*: sizes is \[1,7\], not \[1,5\]",
+    ),
+    "a table of another maker": (
+        lambda c: c.make("sweep", "audit/together", grid=GRID.to_dict()),
+        "sweep: .*: .*maker is .audit/together., not .audit/sweep.",
+    ),
+    "exchanged names": (lambda c: c.swap("grid", "few"), "(?s)few: .*other sys.*grid: .*other sys"),
+    "a copy under another name": (
+        lambda c: shutil.copy(c.folder / "checks.json", c.folder / "more.json"),
+        "more: recorded, yet no chapter asks for it",
+    ),
+    "a result hidden from the manifest too": (
+        lambda c: c.remove("few"), "few: missing, yet its chapter asks for it",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_result_that_was_not_asked_for_is_noticed(
+    chapter: Chapter, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECBIAS_RESULTS", str(chapter.folder.parents[1]))
+    forge, says = HONEST[name]
+    forge(chapter)
+    chapter.list_again()
+    assert check_manifest(WORLD) == {}
+    assert load_chapter(CHAPTER, WORLD)  # key and digest are right
+    assert re.search(says, "\n".join(": ".join(line) for line in check_recorded(WORLD).items()))
+    if name in ("another limit of a check", "other sizes of a table", "exchanged names"):
+        # The twin: computing it anew finds nothing.
+        monkeypatch.setattr(verification, "check_asked", lambda dataset, recorded: {})
+        assert chapter.differing() == ""
+
+
+def test_a_simulation_of_other_worlds_is_noticed(
+    chapter: Chapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = results_dir("", recorded=True)
+    monkeypatch.setenv("RECBIAS_RESULTS", str(folder))
+
+    def record(**parameters: Any) -> None:
+        run_maker("audit/worlds", None, parameters=parameters, record=f"{CHAPTER}/worlds")
+        renew_manifest(folder)
+
+    record(n_users=40, seeds=[1, 2])
+    write_asked(folder)
+    assert verify(SIMULATIONS)["agrees"].all()
+    record(n_users=60, seeds=[1, 2])
+    says = "recorded with other parameters than its chapter asks for: n_users is 60, not 40"
+    assert check_recorded(SIMULATIONS) == {f"{CHAPTER}/worlds": says}
+    # It is honest: computed anew it agrees, and still the name is another's.
+    assert verify(SIMULATIONS)["agrees"].tolist() == [False, True]
+    record(n_users=40, seeds=[3, 4])
+    assert "seeds is [3,4], not [1,2]" in check_recorded(SIMULATIONS)[f"{CHAPTER}/worlds"]
+
+
+def test_the_number_of_workers_and_how_a_number_is_written_decide_nothing(chapter: Chapter) -> None:
+    one = {"maker": "audit/checks", "given": {"limit": 3, "workers": 1, "of": {"at": [4.0]}}}
+    other = {"maker": "audit/checks", "given": {"limit": 3.0, "workers": 2, "of": {"at": [4]}}}
+    assert asked_of(one) == asked_of(other)
+    assert asked_of(one) != asked_of({**one, "given": {**one["given"], "of": {"at": [4.5]}}})
+
+
+def test_a_deleted_or_damaged_list_of_what_is_asked_for_is_missed(chapter: Chapter) -> None:
+    listed = results_dir("", recorded=True) / "asked.json"
+    for text in (None, "[]", "{", '{"x": {"y": 1}}', '{"x": {"y": {"z": 1}}}'):
+        listed.unlink() if text is None else listed.write_text(text)
+        with pytest.raises(StoreError, match=r"asked\.json: not a list of what chapters ask for"):
+            verify(WORLD)
+
+
+# -- the clone: what its notebooks ask for ------------------------------------------------------
+
+RECORDED = Path(__file__).parents[2] / "data" / "recorded"
+
+
+def test_every_recorded_result_of_the_clone_is_what_its_chapter_asks_for() -> None:
+    assert sorted(read_asked()) == listed_datasets()
+    for dataset in listed_datasets():
+        assert check_recorded(dataset) == {}, dataset
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dataset", golden_asked.data_sets())
+def test_the_list_of_what_is_asked_for_is_that_of_the_notebooks(dataset: str) -> None:
+    derived, listed = golden_asked.derive(dataset), read_asked()
+    assert derived[dataset] == listed[dataset], "python tests/golden_asked.py renews the list"
+    for name, asked in derived.get(SIMULATIONS, {}).items():
+        assert asked == listed[SIMULATIONS][name]
+
+
+@pytest.mark.slow
+def test_a_notebook_that_asks_for_something_else_is_noticed() -> None:
+    chapter, name = "03_popularity_bias", "03_popularity_bias/concentration"
+    asked = 'parameters={"min_rating": min_rating}, record=record'
+    source = (RECORDED.parents[1] / "notebooks" / f"{chapter}.py").read_text()
+    assert source.count(asked) == 1
+    changed = source.replace(asked, asked.replace(": min_rating", ": 0.5"))
+    derived = golden_asked.derive("filmtrust", chapter, source=changed)["filmtrust"]
+    listed = read_asked()["filmtrust"]
+    assert [result for result in derived if derived[result] != listed[result]] == [name]
+    assert derived[name]["min_rating"] == "0.5"
+
+
+@pytest.mark.slow
+def test_a_notebook_that_stops_is_no_list_of_what_it_asks_for() -> None:
+    chapter = "02_sparsity_bias"
+    source = (RECORDED.parents[1] / "notebooks" / f"{chapter}.py").read_text()
+    broken = source.replace("baselines = run(", "baselines = stop(")
+    with pytest.raises(RuntimeError, match=r"recorded, not asked for: \['baselines'\]"):
+        golden_asked.derive("filmtrust", chapter, source=broken)
+
+
+@pytest.fixture
+def forged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Copy recorded results of the clone into a folder that stands for another one."""
+    folder = tmp_path / "data" / "recorded"
+    for chapter in ("07_offline_options", "03_popularity_bias", "02_sparsity_bias"):
+        shutil.copytree(RECORDED / "ml-100k" / chapter, folder / "ml-100k" / chapter)
+    listed = json.loads((RECORDED / "asked.json").read_text())["ml-100k"]
+    kept = {name: asked for name, asked in listed.items() if name[:2] in ("02", "03", "07")}
+    (folder / "asked.json").write_text(json.dumps({"ml-100k": kept}))
+    renew_manifest(folder)
+    monkeypatch.setattr("recbias.experiment.results.clone_root", lambda: tmp_path)
+    assert check_recorded("ml-100k") == {}
+    return folder
+
+
+def _not_verified() -> tuple[int, str]:
+    """Run the command without data."""
+    done = CliRunner().invoke(main, ["verify"])
+    return done.exit_code, done.stdout
+
+
+def test_ratios_under_exchanged_names_are_noticed(forged: Path) -> None:
+    chapters()
+    assert _not_verified()[0] == 0
+    pairs = [(10, 90), (20, 80), (30, 70), (40, 60)]
+    for one, other in pairs:
+        Chapter(forged / "ml-100k" / "07_offline_options").swap(f"ratio_{one}", f"ratio_{other}")
+    renew_manifest(forged)
+    assert check_manifest("ml-100k") == {}
+    assert len(check_recorded("ml-100k")) == 8
+    code, said = _not_verified()
+    assert code == 1
+    assert (
+        "ratio_90: DIFFERS recorded with other parameters than its chapter asks for: "
+        'split is "ratio 0.9"' in said
+    )
+
+
+def test_a_prediction_for_another_threshold_is_noticed(forged: Path) -> None:
+    """The document that honest computing with ``min_rating=.5`` gives has these parameters."""
+    chapters()
+    path = forged / "ml-100k" / "03_popularity_bias" / "predicted.json"
+    record = json.loads(path.read_text())
+    arrays, _ = read_arrays(path.with_suffix(".parquet"), key=record["key"])
+    del record["digest"]
+    record["parameters"]["given"]["min_rating"] = 0.5
+    record["key"] = key = Table.key_of(record["parameters"], record["dataset"]["hashes"])
+    beside = path.with_suffix(".parquet")
+    record["sidecar"] = write_arrays(beside, arrays, key=key, provenance={}, level=19)
+    write_document(path, **record)
+    renew_manifest(forged)
+    assert load_result(path.with_suffix(""), dataset="ml-100k").key == record["key"]
+    code, said = _not_verified()
+    assert code == 1
+    assert "03_popularity_bias/predicted: DIFFERS " in said
+    assert "min_rating is 0.5, not 5" in said
+
+
+def test_what_chapters_share_may_stand_under_either_name(forged: Path) -> None:
+    """The twin: two chapters ask for the same, and exchanging it changes nothing."""
+    for suffix in (".json", ".parquet"):
+        shutil.copy(
+            forged / "ml-100k" / "02_sparsity_bias" / f"predicted{suffix}",
+            forged / "ml-100k" / "03_popularity_bias" / f"predicted{suffix}",
+        )
+    renew_manifest(forged)
+    assert check_recorded("ml-100k") == {}
+
+
 # -- fresh cells -------------------------------------------------------------------------------
 
 
@@ -680,14 +987,10 @@ def test_ends_of_intervals_of_als_may_move_as_far_as_its_trainings_make_them(
 # -- what cannot be detected -------------------------------------------------------------------
 
 
-def _hide(chapter: Chapter) -> None:
+def _ask_for_less(chapter: Chapter) -> None:
     chapter.remove("few")
     chapter.list_again()
-
-
-def _exchange(chapter: Chapter) -> None:
-    chapter.swap("grid", "few")
-    chapter.list_again()
+    write_asked(results_dir("", recorded=True))
 
 
 UNDETECTED: dict[str, tuple[Callable[[Chapter], object], str]] = {
@@ -704,9 +1007,8 @@ UNDETECTED: dict[str, tuple[Callable[[Chapter], object], str]] = {
         ),
         "edits within the bound",
     ),
-    "a result hidden from the manifest too": (_hide, "a result that is no longer listed either"),
-    "results listed under exchanged names": (
-        _exchange, "results that are listed under other names",
+    "what is asked for, changed together with it": (
+        _ask_for_less, "changed together with the list of what chapters ask for",
     ),
 }  # fmt: skip
 
@@ -764,3 +1066,108 @@ def test_the_command_looks_at_the_manifest_where_the_data_is_not(
         f"{WORLD}: not verified, the data set is not here",
         f"{WORLD}: {CHAPTER}/checks: DIFFERS missing, yet listed in the manifest",
     ]
+
+
+# -- criteria and their lock, on which verdicts rest too -----------------------------------------
+
+
+@pytest.fixture
+def locked(
+    chapter: Chapter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, Any]]:
+    """Lock the criteria of the clone as they are now, in a file of this test; give what is in it.
+
+    What criteria were before is locked as it is quoted.
+    """
+    asked = lock._asked_of_data()
+    file = tmp_path / "lock.json"
+    digests: dict[str, Any] = {
+        claim: [
+            *(lock.criterion_digest(old.was, asked.get(claim)) for old in criterion.replaced),
+            lock.criterion_digest(criterion.raw, asked.get(claim)),
+        ]
+        for topic in TOPICS
+        for claim, criterion in criteria_of(topic).items()
+    }
+    file.write_text(json.dumps(digests))
+    monkeypatch.setattr(lock, "lock_file", lambda: file)
+    monkeypatch.setattr(verification, "_FOUNDATIONS", dict(FOUNDATIONS))
+    chapter.keep("checks")
+    chapter.list_again()
+    _forget_locks()
+    yield digests
+    _forget_locks()
+
+
+def _forget_locks() -> None:
+    lock._locks.cache_clear()
+    lock.locked_criteria.cache_clear()
+
+
+def _verified() -> tuple[int, str]:
+    done = CliRunner().invoke(main, ["verify", "--dataset", WORLD])
+    return done.exit_code, done.stdout
+
+
+CLAIM, OF = "CCM20-SUM", "criteria of offline option taxonomy"
+
+
+def test_criteria_as_they_were_locked_agree(locked: dict[str, Any]) -> None:
+    assert {f"criteria of {topic}" for topic in TOPICS} == set(FOUNDATIONS)
+    assert check_foundations() == {}
+    assert verify(WORLD)["agrees"].all()
+    assert _verified()[0] == 0
+
+
+def test_a_replaced_last_digest_of_the_lock_fails(locked: dict[str, Any]) -> None:
+    locked[CLAIM][-1] = "0" * 64
+    lock.lock_file().write_text(json.dumps(locked))
+    _forget_locks()
+    found = verify(WORLD)
+    assert found[~found["agrees"]]["recorded"].tolist() == [OF]
+    code, said = _verified()
+    assert code == 1
+    changed = "its criterion was changed after it was locked"
+    assert said.startswith(f"{OF}: DIFFERS {CLAIM}: {changed}; ")
+    assert said.count("DIFFERS") == 1  # once, and not for each data set
+
+
+def test_a_criterion_that_was_changed_after_locking_fails(
+    locked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def changed(topic: str) -> Any:
+        criteria = dict(criteria_of(topic))
+        if CLAIM in criteria:
+            first, *rest = (dict(record) for record in criteria[CLAIM].raw)
+            raw = [{**first, "least": -1.0}, *rest]
+            criteria[CLAIM] = replace(criteria[CLAIM], raw=raw)
+        return criteria
+
+    monkeypatch.setattr(lock, "criteria_of", changed)
+    assert list(check_foundations()) == [OF]
+    assert _verified()[0] == 1
+
+
+def test_a_claim_that_is_not_in_the_lock_fails(locked: dict[str, Any]) -> None:
+    del locked[CLAIM]
+    lock.lock_file().write_text(json.dumps(locked))
+    _forget_locks()
+    assert check_foundations()[OF].startswith(f"{CLAIM}: its criterion is not locked; ")
+
+
+def test_without_data_the_lock_is_read_as_well(
+    locked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recbias.cli.commands.state", lambda info: "fetchable")
+    assert _not_verified()[0] == 0
+    locked[CLAIM][-1] = "0" * 64
+    lock.lock_file().write_text(json.dumps(locked))
+    _forget_locks()
+    code, said = _not_verified()
+    assert code == 1
+    assert CLAIM in said
+
+
+def test_the_criteria_of_the_clone_are_those_of_its_lock() -> None:
+    for check in FOUNDATIONS.values():
+        check()

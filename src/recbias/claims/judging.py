@@ -11,7 +11,7 @@ from recbias.claims.assertions import core_standing, untested_core
 from recbias.claims.deciding import wanted, what_decides
 from recbias.claims.evaluation import evaluate
 from recbias.claims.evidence import Evidence, NotComputed, NotTestable
-from recbias.claims.ledger import Claim, claims
+from recbias.claims.ledger import TOPICS, Claim, claims
 from recbias.claims.lock import locked_criteria
 from recbias.claims.needs import missing_need
 from recbias.claims.parts import (
@@ -34,9 +34,12 @@ from recbias.experiment.results import (
     results_dir,
     stored_results,
 )
-from recbias.experiment.verification import missing_results
+from recbias.experiment.verification import missing_results, register_foundation
 
 VERDICTS = ("yes", "no", "undecided", "partly", "not testable here", "not yet")
+
+for _topic in TOPICS:  # a verdict rests on its criterion as much as on results
+    register_foundation(f"criteria of {_topic}", partial(locked_criteria, _topic))
 
 
 @dataclass(frozen=True)

@@ -651,6 +651,13 @@ def trust(
     help="Compare so many systems of each grid, no table about all of them together, and "
     "simulations only if --dataset names them.",
 )
+@click.option(
+    "--sample",
+    "commit",
+    metavar="COMMIT",
+    help="Compare what the hash of a commit draws: results of all data sets that are here, which "
+    "take three minutes together, and two systems of each grid.",
+)
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option(
     "--cells",
@@ -658,37 +665,77 @@ def trust(
     help="A new folder that keeps the cells, one folder in it for each data set.",
 )
 @data_dir_option
-def verify(names: tuple[str, ...], systems: int | None, workers: int, cells: Path | None) -> None:
+def verify(
+    names: tuple[str, ...],
+    systems: int | None,
+    commit: str | None,
+    workers: int,
+    cells: Path | None,
+) -> None:
     """Compute recorded results anew where the data is here; exit with 1 if they differ.
 
     Everything that a verdict reads is compared: values, intervals, replicates, tests, target sets,
-    checks, tables, the record of the data set; and the manifest tells what must be there. Nothing
-    that was computed before is used. Without the data only the manifest and the digests are
-    checked, which notice accidents: they are no proof against forgery.
+    checks, tables, the record of the data set; the manifest tells what must be there, the
+    notebooks with which parameters, and the lock which criteria. Nothing that was computed before
+    is used. Without the data these three and the digests are checked only, which notice accidents:
+    they are no proof against forgery.
     """
     from recbias.claims import chapters
     from recbias.experiment.results import SIMULATIONS
-    from recbias.experiment.verification import check_manifest, listed_datasets
+    from recbias.experiment.rotation import beyond_samples, draw_sample
+    from recbias.experiment.verification import (
+        check_foundations,
+        check_recorded,
+        listed_datasets,
+    )
     from recbias.experiment.verification import verify as verify_results
 
+    if commit is not None and systems is not None:
+        raise ConfigError("--sample draws systems too: give it without --systems")
     chapters()  # makes known what their results are made by
-    agrees = True
+    broken = check_foundations()
+    for foundation, problem in broken.items():
+        click.echo(f"{foundation}: DIFFERS {problem}")
+    agrees = not broken
+    here, lacks = [], {}
     for name in names or listed_datasets():
         if name == SIMULATIONS:  # all of their systems share a world: no sample of them is shorter
             is_here, lack = systems is None, "simulations are made anew without --systems"
         else:
             is_here = state(dataset_info(name)) in ("present", "made here")
             lack = "the data set is not here"
-        if not (names or is_here):
-            problems = check_manifest(name)
+        if names or is_here:
+            here.append(name)
+        else:
+            lacks[name] = lack
+    chosen: dict[str, dict[str, tuple[str, ...] | None]] = {name: {} for name in here}
+    if commit is not None:
+        for drawn in draw_sample(commit, here):
+            chosen[drawn.dataset][drawn.result] = drawn.systems
+            click.echo(f"drawn: {drawn}")
+        if beyond := beyond_samples(here):
+            click.echo(
+                f"{len(beyond)} results take too long for a sample; make prove computes them anew"
+            )
+    for name in names or listed_datasets():
+        if lack := lacks.get(name, ""):
+            problems = check_recorded(name)
             agrees &= not problems
             click.echo(f"{name}: not verified, {lack}")
             for result, problem in problems.items():
                 click.echo(f"{name}: {result}: DIFFERS {problem}")
             continue
         folder = cells / name if cells else None
-        comparisons = verify_results(name, systems=systems, workers=workers, cells=folder)
+        comparisons = verify_results(
+            name,
+            systems=systems,
+            chosen=None if commit is None else chosen[name],
+            workers=workers,
+            cells=folder,
+        )
         for row in comparisons.to_dict("records"):
+            if row["recorded"] in broken:  # said already, and of no data set
+                continue
             agrees &= bool(row["agrees"])
             click.echo(f"{name}: {_verified(row)}")
     if not agrees:

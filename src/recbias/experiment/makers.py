@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -228,7 +228,11 @@ class Made(StoredResult):
         )
 
     def recompute(
-        self, *, systems: int | None = None, workers: int = 1, data_dir: Path | None = None
+        self,
+        *,
+        systems: int | Sequence[str] | None = None,
+        workers: int = 1,
+        data_dir: Path | None = None,
     ) -> StoredResult:
         """Call the function again, as a whole: it has no part that could be computed alone."""
         dataset = None

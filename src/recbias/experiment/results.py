@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
@@ -284,9 +284,13 @@ class StoredResult(ABC):
 
     @abstractmethod
     def recompute(
-        self, *, systems: int | None = None, workers: int = 1, data_dir: Path | None = None
+        self,
+        *,
+        systems: int | Sequence[str] | None = None,
+        workers: int = 1,
+        data_dir: Path | None = None,
     ) -> StoredResult:
-        """Compute it anew, or only so many of its systems where it has some."""
+        """Compute it anew, or only so many of its systems, or these, where it has some."""
 
     @abstractmethod
     def verify(self, fresh: StoredResult) -> Agreement:

@@ -300,10 +300,19 @@ class Results(Report, StoredResult):
         return {name: getattr(self, name) for name in self.body() if name != "left_out"}
 
     def recompute(
-        self, *, systems: int | None = None, workers: int = 1, data_dir: Path | None = None
+        self,
+        *,
+        systems: int | Sequence[str] | None = None,
+        workers: int = 1,
+        data_dir: Path | None = None,
     ) -> StoredResult:
         """Run the grid again, or with some of its systems only: `Grid.sample` tells which."""
-        part = self.grid if systems is None else self.grid.sample(systems)
+        if systems is None:
+            part = self.grid
+        elif isinstance(systems, int):
+            part = self.grid.sample(systems)
+        else:
+            part = self.grid.with_systems(systems)
         dataset = load_dataset(self.dataset_name, data_dir=data_dir)
         return _measure_grid(part, dataset, workers=workers, data_dir=data_dir)
 

@@ -2,18 +2,21 @@
 
 What must exist is listed in a *manifest* beside the recorded results, so that one that was deleted
 is missed. Keys and digests, which reading checks, notice accidents; what was edited and digested
-again is noticed here, where the data is. What cannot be detected:
+again is noticed here, where the data is. Whether a result is the one that its name stands for is
+asked of the list of what chapters ask for, which no recording renews. What verdicts rest on besides
+results, such as criteria and their lock, is checked by the room that keeps it
+(`register_foundation`). What cannot be detected:
 
 * times, and versions and processor of the provenance, which differ from machine to machine;
 * edits within the bound: a hundredth of the standard error of a fresh value, .3 for a system
   that depends on the processor (for resampled values in their root mean square, and somewhat
   more for one of them or an end of an interval), one part in a million of a table or statistic,
   1e-9 of a check;
-* results of other parameters under the right name: the page notices, which asks for its own;
-* a result that is no longer listed either, and results that are listed under other names: the
-  history of the repository tells, and so does a page or criterion that asks for them;
+* what was changed together with the list of what chapters ask for (`recbias.experiment.asked`): a
+  test derives that list from the notebooks again;
 * without the data, any forgery that is consistent: file, digest and manifest;
 * when a part of the systems is compared, what was edited of the others, and tables about all;
+* when results are drawn (`recbias.experiment.rotation`), what was edited of those that were not;
 * what code and data get wrong alike, now and when the results were recorded.
 """
 
@@ -21,7 +24,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import nan
 from pathlib import Path
@@ -30,8 +33,9 @@ from typing import Any
 import pandas as pd
 
 from recbias._system.places import cells_kept_in
-from recbias.errors import ConfigError, MissingData, StoreError
-from recbias.experiment.makers import Made
+from recbias.errors import ConfigError, MissingData, RecbiasError, StoreError
+from recbias.experiment.asked import check_asked
+from recbias.experiment.makers import Made, Table
 from recbias.experiment.results import (
     Agreement,
     StoredResult,
@@ -40,12 +44,16 @@ from recbias.experiment.results import (
     results_dir,
     stored_results,
 )
-from recbias.experiment.store import read_document, write_atomically
+from recbias.experiment.store import platform_record, read_document, write_atomically
+from recbias.recommenders import System
 
 __all__ = [
+    "check_foundations",
     "check_manifest",
+    "check_recorded",
     "listed_datasets",
     "missing_results",
+    "register_foundation",
     "renew_manifest",
     "verify",
 ]
@@ -62,6 +70,7 @@ def verify(
     dataset: str,
     *,
     systems: int | None = None,
+    chosen: Mapping[str, Sequence[str] | None] | None = None,
     workers: int = 1,
     data_dir: Path | None = None,
     cells: Path | None = None,
@@ -76,6 +85,10 @@ def verify(
         Compute only so many systems of each recorded grid (see
         `recbias.experiment.grid.Grid.sample`). Tables about all systems of a grid together are then
         left out, and their rows say so; results of other kinds are computed as a whole. None = all.
+    chosen
+        Compute only these results, by name: of a grid the systems that are named, all else as a
+        whole. A table about systems that depend on the processor is left out where it was recorded
+        on another one, and its row says so. None = all results.
     workers, data_dir
         As in :func:`recbias.experiment.run.run`.
     cells
@@ -88,33 +101,41 @@ def verify(
         A row per result, and one more for each system that is compared apart: ``recorded``, its
         name; ``about``, what is apart, and why; how many ``values`` were compared; the largest
         ``difference``, and the same in units of what its kind allows, ``of bound``; whether it
-        ``agrees``, and a tuple of texts on what is ``differing``. Results that are missing, or not
-        in the manifest, have a row as well.
+        ``agrees``, and a tuple of texts on what is ``differing``. Results that are missing, not in
+        the manifest, or not what their chapter asks for, have a row as well, and so has what
+        `check_foundations` finds.
 
     Raises
     ------
     MissingData
         If the dataset is not at hand, or nothing is recorded for it.
     StoreError
-        If the manifest or a recorded result is damaged, edited or stale.
+        If the manifest, the list of what chapters ask for, or a recorded result is damaged, edited
+        or stale.
     ConfigError
         If `cells` holds something.
     """
     rows = [
         _row(name, Agreement(0, nan, nan, (problem,)))
-        for name, problem in check_manifest(dataset).items()
+        for name, problem in {**check_recorded(dataset), **check_foundations()}.items()
     ]
     paths = stored_results(results_dir(dataset, recorded=True))
     if not paths and not rows:
         raise MissingData(f"{dataset}: no recorded results to verify")
     with _fresh_folder(cells) as folder, cells_kept_in(folder):
         for name, path in paths.items():
+            if chosen is not None and name not in chosen:
+                continue
             stored = load_result(path, dataset=dataset)
+            if chosen is not None and (why := _other_processor(stored)):
+                rows.append(_row(name, Agreement(0, nan, nan, (), about=why)))
+                continue
             if systems is not None and isinstance(stored, Made) and "grid" in stored.given:
                 # No sample of the systems is shorter.
                 rows.append(_row(name, Agreement(0, nan, nan, (), about=LEFT_OUT)))
                 continue
-            fresh = stored.recompute(systems=systems, workers=workers, data_dir=data_dir)
+            asked = systems if chosen is None else chosen[name]
+            fresh = stored.recompute(systems=asked, workers=workers, data_dir=data_dir)
             agreement = stored.verify(fresh)
             other = _other_dataset(stored, fresh)
             rows.append(_row(name, agreement._replace(differing=(*other, *agreement.differing))))
@@ -132,6 +153,20 @@ def _row(name: str, agreement: Agreement) -> dict[str, Any]:
         "agrees": not agreement.differing,
         "differing": agreement.differing,
     }
+
+
+def _other_processor(stored: StoredResult) -> str:
+    """Tell why a table cannot be compared here: what its systems score differs by processor.
+
+    How far that moves what a table makes of scores is not known, as it is of the scores themselves.
+    """
+    grid = stored.given.get("grid") if isinstance(stored, Table) else None
+    systems = [System.from_dict(record) for record in (grid or {}).get("systems", ())]
+    moving = [system.name for system in systems if system.depends_on_processor]
+    here = platform_record()
+    if not moving or all(stored.provenance.get(name) == here[name] for name in ("machine", "blas")):
+        return ""
+    return f"not compared: {', '.join(moving)} depends on the processor, and this is another one"
 
 
 def _other_dataset(stored: StoredResult, fresh: StoredResult) -> Iterator[str]:
@@ -152,6 +187,58 @@ def _fresh_folder(cells: Path | None) -> Iterator[Path]:
         raise ConfigError(f"{cells}: not empty, and old cells prove nothing; name a new folder")
     cells.mkdir(parents=True, exist_ok=True)
     yield cells.resolve()
+
+
+# -- what needs no data ------------------------------------------------------------------------
+
+_FOUNDATIONS: dict[str, Callable[[], object]] = {}
+
+
+def register_foundation(name: str, check: Callable[[], object]) -> None:
+    """Have something checked with the results, because verdicts rest on it too.
+
+    Parameters
+    ----------
+    name
+        What it is, as it is printed.
+    check
+        Raises an error of this package if something is wrong. Reading it again is its own affair.
+    """
+    _FOUNDATIONS[name] = check
+
+
+def check_foundations() -> dict[str, str]:
+    """Check what rooms above this one have registered; no data is needed.
+
+    Returns
+    -------
+    dict of str to str
+        By name what is wrong.
+    """
+    problems = {}
+    for name, check in _FOUNDATIONS.items():
+        try:
+            check()
+        except RecbiasError as error:
+            problems[name] = "; ".join(str(error).splitlines())
+    return problems
+
+
+def check_recorded(dataset: str) -> dict[str, str]:
+    """Hold what is recorded of a dataset against the manifest and what its chapters ask for.
+
+    No data is needed.
+
+    Returns
+    -------
+    dict of str to str
+        By name of the result what is wrong, by the manifest first; errors as of `check_manifest`
+        and `recbias.experiment.asked.check_asked`.
+    """
+    documents = _documents(dataset)
+    parameters = {name: document["parameters"] for name, document in documents.items()}
+    problems = {**check_asked(dataset, parameters), **_other_than_listed(dataset, documents)}
+    return dict(sorted(problems.items()))
 
 
 # -- the manifest ------------------------------------------------------------------------------
@@ -212,17 +299,26 @@ def check_manifest(dataset: str) -> dict[str, str]:
     StoreError
         If the manifest is missing or damaged, or a result is.
     """
-    listed = _listed(dataset)
+    return _other_than_listed(dataset, _documents(dataset))
+
+
+def _documents(dataset: str) -> dict[str, dict[str, Any]]:
+    """Read what is recorded of a dataset, by name."""
     paths = stored_results(results_dir(dataset, recorded=True))
+    return {name: read_document(path.with_suffix(".json")) for name, path in paths.items()}
+
+
+def _other_than_listed(dataset: str, documents: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Tell what is missing, not listed in the manifest, or another one, by name."""
+    listed = _listed(dataset)
     problems = {}
-    for name in sorted({*listed, *paths}):
-        if name not in paths:
+    for name in sorted({*listed, *documents}):
+        if name not in documents:
             problems[name] = "missing, yet listed in the manifest"
         elif name not in listed:
             problems[name] = "not listed in the manifest"
         else:
-            entry = _entry(paths[name])
-            other = [field for field in _LISTED if entry[field] != listed[name][field]]
+            other = [part for part in _LISTED if documents[name][part] != listed[name][part]]
             if other:
                 problems[name] = f"another {' and '.join(other)} than the manifest lists"
     return problems
