@@ -321,6 +321,35 @@ def _sides(region: Region, value: float) -> str:
     return region.verdict(value, value)
 
 
+_CASES: Mapping[str, Sequence[float]] = {"winner": (-1, 0, 1), "peak": range(10, 100, 10)}
+"""By column, the only values that it has."""
+
+
+def _no_case_between(old: Record, new: Record, claim: str) -> str:
+    """Tell that a number was changed to another that no case, or no p, lies between."""
+    if not _only_differs(old, new, "value"):
+        return ""
+    pairs = [*zip(walk(old.expression), walk(new.expression), strict=False)]
+    changed = [(a, b) for a, b in pairs if isinstance(a, Number) and a != b]
+    if len(changed) != 1 or not isinstance(changed[0][1], Number):
+        return ""
+    (before, after) = changed[0]
+    tiny = all(0 < number.value < 1e-200 for number in changed[0] if isinstance(number, Number))
+    same = tiny or any(
+        all(_is_above(case, a) == _is_above(case, b) for case in _CASES[a.left.metric])
+        for a, b in pairs
+        if isinstance(a, Operation) and isinstance(b, Operation) and a.right is before
+        if isinstance(a.left, Term) and a.left.metric in _CASES and b.right is after
+    )
+    return "no case lies between the two numbers" if same else ""
+
+
+def _is_above(case: float, comparison: Operation) -> bool:
+    assert isinstance(comparison.right, Number)
+    compare = {">": float.__gt__, ">=": float.__ge__, "<": float.__lt__, "<=": float.__le__}
+    return compare[comparison.operator](float(case), comparison.right.value)
+
+
 def _unmended(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "corrected") or new.corrected:
         return ""
@@ -457,6 +486,7 @@ RULES = (
     _mark,
     _all_named,
     _nothing_between,
+    _no_case_between,
     _unmended,
     _same_tree,
     _no_interval,
