@@ -232,7 +232,7 @@ def misread(part: Part, text: str) -> str:
     ranges = known and part.interval[0] != part.interval[1]
     numbers = [part.value, *(part.interval if ranges else ())]
     bare = NUMBER.sub("#", text).replace("none", "#")
-    start = "difference " if part.record.measure == "difference" else ""
+    start = "difference " if part.record.is_difference else ""
     wanted = f"{start}#{end}" + (" (# to #)" if ranges else "" if known else " (no interval)")
     if bare != wanted:
         return f"{bare!r} for {wanted!r}"
@@ -351,10 +351,12 @@ def test_a_cell_that_is_not_the_verdict_is_seen(judged):
     """The twin: with one verdict exchanged the matrix differs from `judge` there and only there."""
     broken = {name: list(verdicts) for name, verdicts in judged.items()}
     place = next(n for n, each in enumerate(broken["ml-100k"]) if each.claim.id == "BCC17-F2A")
-    broken["ml-100k"][place] = dataclasses.replace(broken["ml-100k"][place], verdict="yes")
+    found = broken["ml-100k"][place]
+    broken["ml-100k"][place] = dataclasses.replace(found, verdict="no")
     cells = [CELL.findall(matrix.matrix_html(each)) for each in (judged, broken)]
     differing = [a[4] for a, b in zip(*cells, strict=True) if a != b]
-    assert differing == ["BCC17-F2A on ml-100k: partly"]
+    assert found.verdict != "no"
+    assert differing == [f"BCC17-F2A on ml-100k: {found.verdict}"]
 
 
 def test_anchors_of_the_matrix_exist_once(judged):

@@ -177,8 +177,8 @@ def measured_text(part: Part) -> str:
     Examples
     --------
     >>> from recbias.claims.records import Record
-    >>> record = Record.from_dict({"finds": "TI covers {value}", "measure": "check",
-    ...                            "name": "covered", "unit": "percent", "least": 0.9})
+    >>> record = Record.from_dict({"finds": "TI covers {value}", "value": "check(covered)",
+    ...                            "unit": "percent", "least": 0.9})
     >>> measured_text(Part(record, 0.935))
     '93.5 %'
     """

@@ -71,7 +71,7 @@ class Part:
 
     Examples
     --------
-    >>> record = Record.from_dict({"finds": "off by {value}", "measure": "check", "name": "sum",
+    >>> record = Record.from_dict({"finds": "off by {value}", "value": "check(sum)",
     ...                            "unit": "violation", "most": 0})
     >>> part = Part(record, 0.0)
     >>> part.verdict, part.sentence
