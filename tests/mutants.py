@@ -396,6 +396,12 @@ def _canonical(node: Expression, claim: str) -> Expression:
         arguments = tuple(_canonical(argument, claim) for argument in node.arguments)
         if node.name in _SYMMETRIC:
             arguments = tuple(sorted(arguments, key=str))
+        # Ratios turned upside down range as far.
+        if node.name == "range" and len(arguments) == 1 and isinstance(arguments[0], Operation):
+            (ratio,) = arguments
+            if ratio.operator == "/":
+                sides = sorted((ratio.left, ratio.right), key=str)
+                arguments = (Operation("/", *sides),)
         # The sign of a gap cancels in its size, and in its share of another.
         (gap, *others) = arguments or (node,)
         if (

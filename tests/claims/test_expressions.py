@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ import golden_functions
 import planted
 from expressions_at import parts_of, value_of
 from mutants import criteria
+from recbias.claims.evaluation import check_calls
 from recbias.claims.evidence import misnamed
 from recbias.claims.explaining import in_words
 from recbias.claims.expressions import (
@@ -37,6 +39,8 @@ from recbias.claims.expressions import (
     terms_of,
 )
 from recbias.claims.functions import FUNCTIONS, SPECIAL, WORDS
+from recbias.claims.records import Record
+from recbias.cli.commands import main
 from recbias.errors import ConfigError
 from recbias.experiment.makers import Table
 
@@ -349,3 +353,46 @@ def test_functions_and_views_compute_what_they_did() -> None:
             assert found[name] == values, name
         else:
             np.testing.assert_allclose(found[name], values, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def test_what_a_record_calls_is_checked_before_any_result() -> None:
+    def record(value: str) -> Record:
+        return Record.from_dict({"finds": "{value}", "value": value, "least": 0})
+
+    check_calls(record("tau(P[AR], P[NN]) - own(P[AR], 1)"), {"own": lambda a, b: a})
+    for value, message in (
+        ("spread(P[AR])", "unknown function of expressions 'spread'"),
+        ("tau(P[AR])", r"tau\(P\[AR\]\): tau\(...\) has 2 arguments"),
+        ("1 - largest(tau(P[AR], 1, 2))", r"tau\(...\) has 2 arguments"),
+        ("own(1)", r"own\(...\) has 2 arguments"),
+        ("lead(1)", "1 is not a quantity of a table"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            check_calls(record(value), {"own": lambda a, b: a})
+
+
+def test_a_range_over_systems_shows_its_ends() -> None:
+    results = planted.base_world("design alternatives").results()
+    names = ["pLSA", "Popularity", "Random"]
+    (part,) = parts_of(
+        "range(P[AI] / P[AR])", results, systems=names, finds="{value}: {least} to {most}"
+    )
+    ratios = [each.value for each in parts_of("P[AI] / P[AR]", results, systems=names)]
+    assert part.numbers == {"least": min(ratios), "most": max(ratios)}
+    assert "..." not in part.finding
+
+
+def test_a_criterion_with_a_wrong_name_is_not_locked(monkeypatch: pytest.MonkeyPatch) -> None:
+    locked: list[str] = []
+    monkeypatch.setattr("recbias.claims.lock.unlocked", lambda: ["BCC17-F2A"])
+    monkeypatch.setattr("recbias.claims.lock.write_locks", lambda: locked.append("it") or "file")
+    told = ["BCC17-F2A: P[AR] of plsa: unknown system 'plsa': did you mean 'pLSA'?"]
+    monkeypatch.setattr("recbias.claims.explaining.misnamed_terms", lambda names: told)
+    refused = CliRunner().invoke(main, ["claims", "--lock"])
+    assert refused.exit_code != 0
+    assert not locked
+    assert "did you mean 'pLSA'" in refused.output
+    assert CliRunner().invoke(main, ["claims", "--lock", "--unseen"]).exit_code == 0
+    told.clear()
+    assert "locked: BCC17-F2A" in CliRunner().invoke(main, ["claims", "--lock"]).output
+    assert len(locked) == 2

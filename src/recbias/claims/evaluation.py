@@ -22,6 +22,7 @@ from recbias.claims.expressions import (
     walk,
 )
 from recbias.claims.functions import (
+    ARGUMENTS,
     COURSES,
     FUNCTIONS,
     IN_SCOPE,
@@ -90,14 +91,10 @@ class Scope:
         return self._call(node)
 
     def _call(self, node: Call) -> Any:
-        known = {**self.functions, **FUNCTIONS, **SPECIAL}
-        if node.name not in known:
-            raise unknown_name("function of expressions", node.name, sorted(known))
-        function, arguments = known[node.name], node.arguments
+        function = check_call(node, self.functions)
         if node.name in SPECIAL or function in IN_SCOPE:
-            _check_nodes(node, function)
-            return function(self, *arguments)
-        return function(*map(self.evaluate, arguments))
+            return function(self, *node.arguments)
+        return function(*map(self.evaluate, node.arguments))
 
     def systems(self, term: Term) -> list[str]:
         """Name the systems that a term goes over."""
@@ -141,9 +138,15 @@ class Scope:
         return _of_rows(self.evidence.rows(term))
 
 
-def _check_nodes(node: Call, function: Function) -> None:
-    """Refuse arguments of another kind than a function reads: terms where they have to be terms."""
-    parameters = list(inspect.signature(function).parameters.values())[1:]
+def check_call(node: Call, functions: Mapping[str, Function]) -> Function:
+    """Find the function that a node calls, with as many and such arguments as it takes."""
+    known = {**functions, **FUNCTIONS, **SPECIAL}
+    if node.name not in known:
+        raise unknown_name("function of expressions", node.name, sorted(known))
+    function = known[node.name]
+    parameters = list(inspect.signature(ARGUMENTS.get(node.name, function)).parameters.values())
+    if node.name in SPECIAL or function in IN_SCOPE:
+        parameters = parameters[1:]  # the scope
     if parameters and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
         parameters += [parameters[-1]] * (len(node.arguments) - len(parameters))
     least = sum(
@@ -157,6 +160,14 @@ def _check_nodes(node: Call, function: Function) -> None:
         if wanted in ("Term", "Text") and type(argument).__name__ != wanted:
             what = {"Term": "a quantity of a table", "Text": "a name"}[wanted]
             raise ConfigError(f"{node}: {argument} is not {what}, of which {node.name}(...) is")
+    return function
+
+
+def check_calls(record: Record, functions: Mapping[str, Function]) -> None:
+    """Refuse a record that calls what there is not, or with other arguments; before any result."""
+    for node in walk(record.expression):
+        if isinstance(node, Call):
+            check_call(node, functions)
 
 
 def _of_rows(rows: Mapping[Hashable, Any] | Any) -> Any:
@@ -239,6 +250,12 @@ def _numbers(scope: Scope, which: str) -> dict[str, float]:
         )
         known = [course[at].value for at in sorted(course) if not math.isnan(course[at].value)]
         numbers |= {"first": known[0], "last": known[-1]} if known else {}
+    if shown & {"least", "most"} and (several := _ranged(record.expression)):
+        ranged = scope.evaluate(several)
+        if isinstance(ranged, Family):
+            found = [float(ends(member)[0]) for member in ranged.members.values()]
+            numbers |= {"least": min(found), "most": max(found)}
+            shown = shown - {"least", "most"}
     letters = dict(zip(LETTERS, terms_of(record.expression), strict=False))
     if record.systems and not which:
         letters = {letter: term for letter, term in letters.items() if term.system is not None}
@@ -248,6 +265,13 @@ def _numbers(scope: Scope, which: str) -> dict[str, float]:
     if shown & {"least", "most"} and values:
         numbers |= {"least": min(values.values()), "most": max(values.values())}
     return numbers | values
+
+
+def _ranged(node: Expression) -> Expression | None:
+    """Return what a range is of that goes over systems or rows by one argument."""
+    if isinstance(node, Call) and node.name == "range" and len(node.arguments) == 1:
+        return node.arguments[0]
+    return None
 
 
 def compares_systems(node: Expression, functions: Mapping[str, Function]) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from recbias.claims.deciding import wanted
+from recbias.claims.evaluation import check_calls
 from recbias.claims.evidence import misnamed
 from recbias.claims.expressions import BINDING, Call, Expression, Operation, Term
 from recbias.claims.functions import WORDS
@@ -12,8 +13,8 @@ from recbias.claims.judging import Verdict, judge, load_chapter
 from recbias.claims.ledger import Claim, claims
 from recbias.claims.parts import Part, is_core
 from recbias.claims.records import criteria_of
-from recbias.claims.topics import chapters
-from recbias.errors import unknown_name
+from recbias.claims.topics import chapters, find_judged
+from recbias.errors import ConfigError, unknown_name
 from recbias.experiment.results import recorded_datasets, results_dir
 
 
@@ -46,18 +47,41 @@ def explain_claim(claim_id: str, dataset: str) -> str:
     return "\n".join(_lines(verdict, _files(verdict, chapter, dataset)))
 
 
-def misnamed_terms() -> list[str]:
-    """Name the terms of all criteria that no recorded results have, with the nearest name.
+def misnamed_terms(names: Iterable[str] | None = None) -> list[str]:
+    """Name the terms of criteria that no recorded results have, with the nearest name.
 
     What was not computed yet is among them: a criterion is written before its first result.
+
+    Parameters
+    ----------
+    names
+        Of claims; all by default.
+
+    Raises
+    ------
+    ConfigError
+        If a criterion calls a function that there is not, or with other arguments.
     """
     told = []
+    asked = None if names is None else set(names)
     for topic, chapter in chapters().items():
-        if chapter is None:
+        criteria = {
+            claim: criterion
+            for claim, criterion in criteria_of(topic).items()
+            if asked is None or claim in asked
+        }
+        judged = find_judged(topic)
+        if chapter is None or judged is None or not criteria:
             continue
+        for claim, criterion in criteria.items():
+            for record in criterion.records:
+                try:
+                    check_calls(record, judged.functions)
+                except ConfigError as error:
+                    raise ConfigError(f"{claim}: {error}") from error
         names = recorded_datasets(chapter, simulations=True)
         editions = {name: load_chapter(chapter, name) for name in names}
-        for claim, criterion in criteria_of(topic).items():
+        for claim, criterion in criteria.items():
             for record in criterion.records:
                 for term in record.terms:
                     where = (

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 FUNCTIONS: dict[str, Function] = {}
 SPECIAL: dict[str, Function] = {}
 ORDERS: set[str] = set()
+ARGUMENTS: dict[str, Function] = {}
+"""By name of a function of values, what its arguments are read from."""
 IN_SCOPE: set[Function] = set()
 OF_ORDERS: set[Function] = set()
 COURSES: set[str] = set()
@@ -82,6 +84,7 @@ def function(
     """
 
     def register(body: Function) -> Function:
+        ARGUMENTS[name] = body
         FUNCTIONS[name] = (lambda *values: lifted(body, *values)) if lifts else body
         _describe(name, words, orders)
         return body

@@ -143,6 +143,18 @@ def renewed_locks(
     return dict(sorted(renewed.items()))
 
 
+def unlocked() -> list[str]:
+    """Name the claims whose criterion is new, or another than the locked one."""
+    known = json.loads(lock_file().read_text(encoding="utf-8")) if lock_file().is_file() else {}
+    found = []
+    for topic in TOPICS:
+        for claim, criterion in criteria_of(topic).items():
+            now = criterion_digest(criterion.raw, _asked_of_data().get(claim))
+            if now not in map(_in_force, known.get(claim, ())[-1:]):
+                found.append(claim)
+    return found
+
+
 def write_locks() -> Path:
     """Renew the lock of all topics; errors as of `renewed_locks`."""
     criteria = {

@@ -523,6 +523,7 @@ def book(
     help="Print which claims hold on their papers' data, and on how many other recorded data sets.",
 )
 @click.option("--lock", "renew", is_flag=True, help="Lock new and properly replaced criteria.")
+@click.option("--unseen", is_flag=True, help="Lock also what names results still to come.")
 @table_options
 def claims(
     dataset: str,
@@ -531,6 +532,7 @@ def claims(
     explain: str | None,
     two_answers: bool,
     renew: bool,
+    unseen: bool,
     **options: Any,
 ) -> None:
     """Print what became of every claim of the papers on a data set or table.
@@ -542,13 +544,21 @@ def claims(
     from recbias.claims.answers import answers
     from recbias.claims.explaining import misnamed_terms
     from recbias.claims.judging import scorecards
-    from recbias.claims.lock import write_locks
+    from recbias.claims.lock import unlocked, write_locks
     from recbias.experiment.results import recorded_datasets
 
     if renew:
-        click.echo(write_locks())
-        for mistake in misnamed_terms():
+        changed = unlocked()
+        mistakes = misnamed_terms(changed)
+        for mistake in mistakes:
             click.echo(f"in no recorded results: {mistake}", err=True)
+        if mistakes and not unseen:
+            raise ConfigError(
+                "nothing was locked: a lock is for good, so that a name has to be right before it\n"
+                "correct the names; where the results are still to come, add --unseen"
+            )
+        click.echo(write_locks())
+        click.echo(f"locked: {', '.join(changed) or 'nothing new'}")
         return
     if two_answers:
         found = answers(scorecards(recorded_datasets()))
