@@ -21,6 +21,7 @@ from recbias.claims.expressions import Call, Term, walk
 from recbias.claims.ledger import TOPICS
 from recbias.claims.records import Record, criteria_of
 from recbias.claims.topics import Judged, find_judged
+from recbias.experiment.results import SIMULATIONS
 
 FILE = Path(__file__).with_name("golden_functions.json")
 Values = list[list[float]]
@@ -53,7 +54,7 @@ def compute() -> dict[str, Values | str]:
             continue
         world = planted.base_world(topic)
         evidence = Evidence(
-            world.results(),
+            {**world.results(), **world.results(SIMULATIONS)},
             lambda edition, world=world, judged=judged: world.load(judged.chapter, edition),
             views=judged.views,
         )

@@ -609,6 +609,7 @@ def never_said(pages: Iterable[tuple[Path, str]], datasets: Iterable[str]) -> li
     return [block for block in silent if block not in said]
 
 
+@pytest.mark.slow
 def test_every_block_says_something_on_some_data():
     assert never_said(texts(), recorded_datasets()) == []
     dead = whole(":::{finding} BCC17-F2B/1\nholds: On Last.fm, which nobody has here.\n:::")

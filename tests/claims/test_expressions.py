@@ -22,7 +22,7 @@ import planted
 from expressions_at import parts_of, value_of
 from mutants import criteria
 from recbias.claims.evaluation import check_calls
-from recbias.claims.evidence import misnamed
+from recbias.claims.evidence import NotComputed, misnamed
 from recbias.claims.explaining import in_words
 from recbias.claims.expressions import (
     AXES,
@@ -269,6 +269,53 @@ def test_what_has_no_draws_differs_by_all_that_is_possible() -> None:
     assert (found.value, *found.interval) == (2, 0.5, 3.5)
     quotient: Any = value_of("value[d] in cases / value[a] in cases", BOUNDED)
     assert (quotient.value, *quotient.interval) == pytest.approx((3, 2 / 1.5, 4 / 0.5))
+
+
+def test_what_is_undefined_is_possible_and_never_sure() -> None:
+    known = made(["name"], [("a", 1.0), ("b", np.nan), ("c", 3.0)])
+    for text in ("count(value[*] in known > 0)", "count(value[*] in known <= 3)"):
+        found: Any = value_of(text, {"known": known})
+        assert (found.value, *found.interval) == (2, 2, 3)
+
+
+def test_a_choice_of_nothing_is_not_computed() -> None:
+    with pytest.raises(NotComputed, match="a case for"):
+        value_of("count(value[*] in cases > 0 where value[*] in cases > 9)", BOUNDED)
+
+
+def test_systems_of_a_table_are_named_as_those_of_a_grid() -> None:
+    rows = [("x", "A", 1.0), ("x", "B", 3.0), ("x", "Bb", 2.0)]
+    results = {"scores": made(["what", "system"], rows)}
+    cases = ((["A", "B", "Bb"], [], 3), (["all"], ["B"], 2), (["B*"], [], 3), (["A"], [], 1))
+    for systems, but, largest in cases:
+        text = "largest(value[x] in scores)"
+        (part,) = parts_of(text, results, systems=systems, but=but)
+        assert part.value == largest
+    with pytest.raises(NotComputed):
+        parts_of("value[x] in scores", results, systems=["C"])
+
+
+def test_a_column_is_said_once() -> None:
+    with pytest.raises(ConfigError, match="says of one column twice what it is"):
+        value_of("count(one[skew>=0.5, skew<=0.5] in worlds > 0)", WORLDS)
+
+
+def test_rows_on_other_data_pair_with_nobodys() -> None:
+    drawn = np.linspace(0, 1, 101)
+    frame = pd.DataFrame({"name": ["a"], "value": [0.5]})
+    about: Any = {"key": "", "dataset": {"name": "x"}, "provenance": {}, "maker_name": "",
+                  "given": {}}  # fmt: skip
+    results = {"t": Table.of((("name",), frame, drawn[None, :]), **about)}
+    paired: Any = value_of("value[a] in t - value[a] in t", results)
+    apart: Any = value_of("value[a] in t - value[a] in t on other", results)
+    assert paired.interval == (0, 0)
+    assert apart.interval[0] < -0.01 < 0.01 < apart.interval[1]
+
+
+def test_as_many_differences_as_memory_holds() -> None:
+    rows = [(str(number), float(number)) for number in range(201)]
+    with pytest.raises(ConfigError, match="at most 200 are paired"):
+        value_of("count(differences(value[*] in many) > 0)", {"many": made(["name"], rows)})
 
 
 def test_systems_are_paired_by_name() -> None:

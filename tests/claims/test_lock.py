@@ -2,10 +2,11 @@ import pytest
 
 from recbias.claims.ledger import TOPICS
 from recbias.claims.lock import check_locks, criterion_digest, lock_file, renewed_locks
-from recbias.claims.records import ClaimCriterion, Record, Replaced, criteria_of
+from recbias.claims.records import ClaimCriterion, Record, Replaced, criteria_of, read_criteria
 from recbias.errors import ConfigError
 
 RECORD = {"finds": "{value}", "value": "check(n)", "most": 0}
+RECORD_TEXT = "{finds: '{value}', value: check(n), most: 0}"
 OTHER = {**RECORD, "most": 0.1}
 
 
@@ -79,3 +80,15 @@ def test_words_of_an_older_criterion_are_quoted_too():
         check_locks({"A": criterion(RECORD, replaced=(quoted("at most 1"),))}, locks)
     assert quoted("at most 0").words == "at most 0"
     assert quoted([RECORD]).words == "$x$; claimed: at most 0"
+
+
+def test_other_needs_of_data_are_another_criterion():
+    other = criterion_digest([RECORD], {"needs": ("negatives",), "only": ()})
+    assert other != criterion_digest([RECORD])
+    quote = {"parts": [RECORD], "needs": ["negatives"]}
+    assert criterion_digest(quote) == other
+    text = f"A-1: {{parts: [{RECORD_TEXT}], replaced: [{{until: 1, why: so, verdicts: {{}}, was: "
+    text += f"{{parts: [{RECORD_TEXT}], needs: [negatives]}}}}]}}"
+    (old,) = read_criteria(text, "x.yaml")["A-1"].replaced
+    assert criterion_digest(old.was) == other
+    assert old.words == "$x$; claimed: at most 0"

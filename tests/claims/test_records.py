@@ -87,6 +87,8 @@ def test_an_interval_is_inside_a_region_outside_or_both(region, interval, verdic
         ({"value": ""}, "is no expression at 'its end'"),
         ({"finds": "{a} and {b}"}, "unknown number 'b'"),
         ({"corrects": "E01", "corrected": "E01"}, "of the printed form or the corrected"),
+        ({"exact": "false"}, "exact: 'false' is neither true nor false"),
+        ({"decides": "no"}, "decides: 'no' is neither true nor false"),
         ({"least": None}, "float"),
     ],
 )

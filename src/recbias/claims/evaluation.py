@@ -6,9 +6,10 @@ import inspect
 import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
-from recbias.claims.evidence import Evidence, NotTestable, axis_terms
+from recbias.claims.evidence import Evidence, NotComputed, NotTestable, axis_terms
 from recbias.claims.expressions import (
     EXTREMES,
     LETTERS,
@@ -85,7 +86,10 @@ class Scope:
             return self.term(node)
         if isinstance(node, Operation):
             if node.operator == "where":
-                return choose(self.evaluate(node.left), self.evaluate(node.right))
+                chosen = choose(self.evaluate(node.left), self.evaluate(node.right))
+                if not chosen.members:
+                    raise NotComputed(f"a case for {node}")
+                return chosen
             left, right = self.evaluate(node.left), self.evaluate(node.right)
             return lifted(OPERATORS[node.operator], left, right)
         return self._call(node)
@@ -132,10 +136,21 @@ class Scope:
     def _row(self, table: Table, term: Term) -> Any:
         """Read rows of a table that a function made; of each system where it has some."""
         if "system" in table.index and term.system is None and self.record.systems:
-            names = [self.system] if self.system else self.record.systems
+            names = [self.system] if self.system else self._named(table)
             by_system = {name: _of_rows(self.evidence.rows(term, name)) for name in names}
             return by_system[self.system] if self.system else Family(by_system, of_systems=True)
         return _of_rows(self.evidence.rows(term))
+
+    def _named(self, table: Table) -> list[str]:
+        """Name the systems of a table that the record goes over, in its order."""
+        known = list(dict.fromkeys(map(str, table.frame["system"])))
+        names: dict[str, None] = {}
+        for name in self.record.systems:
+            pattern = "*" if name == "all" else name
+            names |= dict.fromkeys(s for s in known if s == pattern or fnmatchcase(s, pattern))
+            if "*" not in pattern:
+                names.setdefault(name)  # a row that is missing is told by its name
+        return [name for name in names if name not in self.record.but]
 
 
 def check_call(node: Call, functions: Mapping[str, Function]) -> Function:

@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.checks import Check, Checks
@@ -35,6 +36,8 @@ _NEED_ROOM = frozenset({"AR long", "1R long"})
 View = Callable[[Table], tuple[Any, ...]]
 """What a chapter derives from a table: index columns, rows and, if any, replicates of ``value``."""
 
+FloatArray = npt.NDArray[np.float64]
+
 _DRAWS = ("number", "fold", "seed")
 """Index columns that number independent draws."""
 
@@ -46,12 +49,21 @@ _COMPARED: Mapping[str, Callable[[Any, float], Any]] = {
 }
 
 
+def _shifted(drawn: FloatArray, edition: str) -> FloatArray:
+    """Turn the replicates of another data set, whose users pair with nobody's here."""
+    if not edition or len(drawn) < 2:
+        return drawn
+    return np.roll(drawn, 1 + int(digest(edition)[:8], 16) % (len(drawn) - 1))
+
+
 def _conditions(label: str, free: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
     """Read the label of a term: what each column has to be."""
     by_name = "|".join(sorted(map(re.escape, columns), key=len, reverse=True))
     if re.match(rf"({by_name})(=|[<>])", label):
         parts = re.split(rf", (?=(?:{by_name})(?:=|[<>]))", label)
         matches = [re.match(rf"({by_name})=?(?=.)", part) for part in parts]
+        if len({match[1] for match in matches if match}) < len(parts):
+            raise ConfigError(f"[{label}]: says of one column twice what it is")
         return {m[1]: part[m.end() :] for m, part in zip(matches, parts, strict=True) if m}
     texts = label.split(", ") if len(free) > 1 else [label]
     if len(texts) > len(free):
@@ -288,8 +300,7 @@ class Evidence:
         if quantity.replicates is None:
             return quantity
         self._has_drawn, drawn = True, quantity.replicates
-        if edition:  # another dataset's users: its replicates pair with nobody's here
-            drawn = np.roll(drawn, 1 + int(digest(edition)[:8], 16) % (len(drawn) - 1))
+        drawn = _shifted(drawn, edition)
         return Quantity(quantity.value, drawn[self._rows], quantity.method, quantity.limits)
 
     def of_table(self, name: str, row: Mapping[str, object], edition: str = "") -> Quantity:
@@ -417,7 +428,8 @@ class Evidence:
             return Quantity(value, np.full(2, value))
         if column == "value" and table.replicates is not None:
             self._has_drawn = True
-            return Quantity(value, table.replicates[int(rows.index[0])][self._rows])
+            shifted = _shifted(table.replicates[int(rows.index[0])], edition)
+            return Quantity(value, shifted[self._rows])
         stem = "" if column == "value" else f"{column}_"
         if f"{stem}low" in rows:
             low, high = (float(rows[f"{stem}{end}"].iloc[0]) for end in ("low", "high"))

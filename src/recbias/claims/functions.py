@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 FUNCTIONS: dict[str, Function] = {}
 SPECIAL: dict[str, Function] = {}
 ORDERS: set[str] = set()
+MOST_PAIRED = 200
+"""Systems or rows between which all differences are taken."""
 ARGUMENTS: dict[str, Function] = {}
 """By name of a function of values, what its arguments are read from."""
 IN_SCOPE: set[Function] = set()
@@ -282,6 +284,8 @@ def _steps(value: Any, sign: int) -> Family:
 @function("differences", "the differences between any two of {}")
 def _differences(value: Any) -> Family:
     members = members_of(value)
+    if len(members) > MOST_PAIRED:
+        raise ConfigError(f"differences(...) of {len(members)}: at most {MOST_PAIRED} are paired")
     return Family(
         {
             (one, other): lifted(quantities.difference, members[other], members[one])

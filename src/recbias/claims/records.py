@@ -131,6 +131,9 @@ class Record:
                     if isinstance(value, Sequence | set) and not isinstance(value, str)
                     else (value,)
                 )
+        for name in ("exact", "decides", "supports"):
+            if not isinstance(values.get(name, True), bool):
+                raise ConfigError(f"{name}: {values[name]!r} is neither true nor false")
         record = cls(region=Region(**ends), **values)
         record._check(bool(ends))
         return record
@@ -309,7 +312,8 @@ class Replaced:
         """What it asked, in a sentence or more."""
         if isinstance(self.was, str):
             return self.was
-        return ". ".join(_asked(entry) for entry in self.was)
+        records = self.was["parts"] if isinstance(self.was, Mapping) else self.was
+        return ". ".join(_asked(entry) for entry in records)
 
 
 def _asked(quoted: Mapping[str, Any]) -> str:
@@ -403,7 +407,11 @@ def _with_names(value: Any, names: Mapping[str, str], used: set[str]) -> Any:
 
 def _quoted(was: Any) -> Any:
     """Write out the records of an earlier criterion; words stay as they are."""
-    return was if isinstance(was, str) else [each for old in was for each in written_out(old)]
+    if isinstance(was, str):
+        return was
+    if isinstance(was, Mapping):
+        return {**was, "parts": _quoted(was["parts"])}
+    return [each for old in was for each in written_out(old)]
 
 
 def read_criteria(text: str, source: str) -> dict[str, ClaimCriterion]:

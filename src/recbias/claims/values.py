@@ -7,6 +7,7 @@ folds. Operators and functions of one number work on each member, place or draw,
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -152,6 +153,9 @@ def _compared(larger: bool, equal: bool) -> Function:
         if isinstance(left, Quantity) and isinstance(right, Quantity):
             left, right = difference(left, right), 0.0
         one, other = ends(left), ends(right)
+        exact = not any(isinstance(end, Sample) for end in (*one, *other))
+        if exact and any(math.isnan(end) for end in (*one, *other)):
+            return Holds(False, False, True)  # what is undefined is never sure, and possible
         if not larger:
             one, other = other, one
         # The side that has to be larger, at its least and its most.

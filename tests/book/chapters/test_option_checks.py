@@ -510,6 +510,7 @@ def test_options_that_cannot_be_said_or_are_printed_otherwise_are_noticed() -> N
         assert fails(checks.check_printed(grids, other)) == {"repeats"}
 
 
+@pytest.mark.slow
 def test_all_checks_are_made_on_synthetic_data() -> None:
     grids = {
         name: make("synthetic", 4, seed=1).to_dict()
