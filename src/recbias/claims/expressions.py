@@ -73,12 +73,6 @@ QUOTED: /"[^"]*"/
 """
 
 
-_TERM = re.compile(
-    r"(?P<metric>[^\[\]]+)\[(?P<label>[^\]]+)\]"
-    r"(?: of (?P<system>.+?))?(?: in (?P<table>\w+))?(?: on (?P<edition>[\w.-]+))?"
-)
-
-
 @dataclass(frozen=True)
 class Term:
     """A measured quantity, by its place in the results of a chapter.
@@ -129,13 +123,10 @@ class Term:
     @classmethod
     def parse(cls, text: str) -> Term:
         """Read a term; ConfigError if it is none."""
-        match = _TERM.fullmatch(text)
-        if match is None:
-            raise ConfigError(
-                f"{text!r} names no quantity; write metric[label], then as needed 'of SYSTEM', "
-                "'in TABLE' and 'on DATASET'"
-            )
-        return cls(**{name: value for name, value in match.groupdict().items() if value})
+        node = parse(text)
+        if not isinstance(node, Term):
+            raise ConfigError(f"{text!r} is more than a term")
+        return node
 
     def __str__(self) -> str:
         column = self.metric if _PLAIN_COLUMN.fullmatch(self.metric) else f'"{self.metric}"'
