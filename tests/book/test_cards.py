@@ -456,6 +456,7 @@ def test_every_line_of_the_csv_is_a_part(judged):
     assert differing_lines(matrix.scorecard_csv(judged), judged) == []
 
 
+@pytest.mark.slow
 def test_a_line_that_is_not_the_part_is_seen(judged):
     """The twins: a value, a verdict on a part, and a part are exchanged or lost."""
     place = next(n for n, each in enumerate(judged["ml-1m"]) if each.claim.id == "BCC17-F2A")
@@ -471,6 +472,7 @@ def test_a_line_that_is_not_the_part_is_seen(judged):
         assert differing_lines(matrix.scorecard_csv({**judged, "ml-1m": broken}), judged)
 
 
+@pytest.mark.slow
 def test_the_command_line_prints_the_same_csv(judged):
     told = CliRunner().invoke(main, ["claims", "--dataset", "ml-100k", "--csv"])
     assert told.exit_code == 0

@@ -89,6 +89,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_each_kind_of_addition_from_outside_in_two_workers(tmp_path: Path) -> None:
     (tmp_path / "outside_everything.py").write_text(MODULE)
     (tmp_path / "script.py").write_text(SCRIPT)

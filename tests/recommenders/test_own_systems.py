@@ -89,6 +89,7 @@ def check_values(printed: str) -> None:
     assert first == squared == popular > 2 * flipped
 
 
+@pytest.mark.slow
 def test_a_script_with_an_undecorated_class_runs_in_two_workers(
     table: Path, tmp_path: Path
 ) -> None:

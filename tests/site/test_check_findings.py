@@ -25,8 +25,8 @@ refuted: It is only {value:.3f}.
 open: -
 :::
 - :::{finding} BCC17-F2A
-  partly: Partly *so*, as [told](x.md).
-  yes: -
+  yes: Wholly *so*, as [told](x.md).
+  partly: -
   no: -
   undecided: -
   :::
@@ -110,11 +110,11 @@ def test_each_wrong_page_is_caught(page):
         "in a comment": page.replace(first, f"<!--{first}-->"),
         "at the end of the page": page.replace(first, "") + first,
         "forged as a paragraph": page + '<p class="finding" data-part="BCC17-F2A" '
-        'data-verdict="partly">Partly <b>never</b>.</p>',
+        'data-verdict="yes">Wholly <b>never</b>.</p>',
         "forged with a class more": page + second.replace('"finding"', '"x finding"'),
         "forged without names": page + '<em class="Finding x">So it is.</em>',
         "forged without the class": page + second.replace('class="finding" ', ""),
-        "forged within another": page.replace(second, second.replace("Partly", f"Partly {second}")),
+        "forged within another": page.replace(second, second.replace("Wholly", f"Wholly {second}")),
         "a sentence that is missing": page.replace(second, ""),
         "a sentence twice": page + second,
         "a sentence of the other verdict": page

@@ -70,7 +70,7 @@ def by_loops(lists: list[list[int]], test: Split) -> dict[str, float]:
     return {name: float(np.mean(values)) for name, values in found.items()}
 
 
-@pytest.mark.parametrize("name", ["SVD++", "RankSGD"])
+@pytest.mark.parametrize("name", [pytest.param("SVD++", marks=pytest.mark.slow), "RankSGD"])
 def test_what_is_measured_in_a_world_is_what_loops_count(name: str) -> None:
     dataset = load_dataset(SMALL)
     (system,) = worlds.systems_of_map([name], 4)
