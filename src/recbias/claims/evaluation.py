@@ -6,7 +6,6 @@ import inspect
 import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 from recbias.claims.evidence import Evidence, NotComputed, NotTestable, axis_terms
@@ -78,9 +77,7 @@ class Scope:
 
     def evaluate(self, node: Expression) -> Any:
         """Evaluate a node."""
-        if isinstance(node, Number):
-            return node.value
-        if isinstance(node, Text):
+        if isinstance(node, Number | Text):
             return node.value
         if isinstance(node, Term):
             return self.term(node)
@@ -136,21 +133,10 @@ class Scope:
     def _row(self, table: Table, term: Term) -> Any:
         """Read rows of a table that a function made; of each system where it has some."""
         if "system" in table.index and term.system is None and self.record.systems:
-            names = [self.system] if self.system else self._named(table)
-            by_system = {name: _of_rows(self.evidence.rows(term, name)) for name in names}
+            named = [self.system] if self.system else self.systems(term)
+            by_system = {name: _of_rows(self.evidence.rows(term, name)) for name in named}
             return by_system[self.system] if self.system else Family(by_system, of_systems=True)
         return _of_rows(self.evidence.rows(term))
-
-    def _named(self, table: Table) -> list[str]:
-        """Name the systems of a table that the record goes over, in its order."""
-        known = list(dict.fromkeys(map(str, table.frame["system"])))
-        names: dict[str, None] = {}
-        for name in self.record.systems:
-            pattern = "*" if name == "all" else name
-            names |= dict.fromkeys(s for s in known if s == pattern or fnmatchcase(s, pattern))
-            if "*" not in pattern:
-                names.setdefault(name)  # a row that is missing is told by its name
-        return [name for name in names if name not in self.record.but]
 
 
 def check_call(node: Call, functions: Mapping[str, Function]) -> Function:

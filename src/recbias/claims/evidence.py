@@ -340,15 +340,20 @@ class Evidence:
 
     def expand(self, names: Sequence[str], term: Term) -> list[str]:
         """Replace ``all`` and ``*`` patterns by the systems that are meant, in the order given."""
-        table = self.table(term.table, term.edition or "")
+        table = self.stored(term.stored, term.edition or "")
+        if isinstance(table, Results):
+            known = list(table.systems)
+        else:
+            known = self.made(term.stored, term.edition or "").frame["system"].unique().tolist()
         systems: dict[str, None] = {}
         for name in names:
             pattern = "*" if name == "all" else name
-            fitting = [s for s in table.systems if s == pattern or fnmatchcase(s, pattern)]
+            fitting = [s for s in known if s == pattern or fnmatchcase(s, pattern)]
             if not fitting:
                 raise NotComputed(f"the system {name} in {term.table}")
             systems.update(dict.fromkeys(fitting))
-            self._systems.update(dict.fromkeys((table, system) for system in fitting))
+            if isinstance(table, Results):
+                self._systems.update(dict.fromkeys((table, system) for system in fitting))
         return list(systems)
 
     def rows(self, term: Term, system: str = "") -> Any:

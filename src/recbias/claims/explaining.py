@@ -79,8 +79,8 @@ def misnamed_terms(names: Iterable[str] | None = None) -> list[str]:
                     check_calls(record, judged.functions)
                 except ConfigError as error:
                     raise ConfigError(f"{claim}: {error}") from error
-        names = recorded_datasets(chapter, simulations=True)
-        editions = {name: load_chapter(chapter, name) for name in names}
+        recorded = recorded_datasets(chapter, simulations=True)
+        editions = {name: load_chapter(chapter, name) for name in recorded}
         for claim, criterion in criteria.items():
             for record in criterion.records:
                 for term in record.terms:

@@ -229,9 +229,21 @@ def _by_others(
         judged = find_judged(by_id[other].topic)
         results = load(judged.chapter, dataset) if judged else {}
         words.append(_judge(by_id[other], results, judged, load).verdict)
-    word = words[0] if len(set(words)) == 1 else "partly" if "yes" in words else "undecided"
     where = f"its core is judged under {', '.join(others)}"
-    return replace(verdict, verdict=word, reason=where)
+    return replace(verdict, verdict=join_verdicts(words), reason=where)
+
+
+def join_verdicts(words: Sequence[str]) -> str:
+    """Join verdicts on one message whose parts are not at hand: the one, or what they leave.
+
+    Examples
+    --------
+    >>> [join_verdicts(words) for words in (["yes", "yes"], ["yes", "no"], ["no", "undecided"])]
+    ['yes', 'partly', 'undecided']
+    """
+    if len(set(words)) == 1:
+        return words[0]
+    return "partly" if "yes" in words else "undecided"
 
 
 def by_parts(

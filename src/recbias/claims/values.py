@@ -158,10 +158,8 @@ def _compared(larger: bool, equal: bool) -> Function:
             return Holds(False, False, True)  # what is undefined is never sure, and possible
         if not larger:
             one, other = other, one
-        # The side that has to be larger, at its least and its most.
-        cases = [(one[0], other[0])]
-        cases += [(one[1], other[2]), (one[2], other[1])] if larger else []
-        cases += [] if larger else [(one[1], other[2]), (one[2], other[1])]
+        # The side that has to be larger: as it is, at its least, and at its most.
+        cases = ((one[0], other[0]), (one[1], other[2]), (one[2], other[1]))
         return Holds(*(a >= b if equal else a > b for a, b in cases))
 
     return compare
