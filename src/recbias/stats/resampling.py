@@ -13,6 +13,7 @@ from recbias.errors import ConfigError
 __all__ = [
     "bootstrap_weights",
     "crossed_sums",
+    "draw_weights",
     "interval",
     "linear_replicates",
     "normal_interval",
@@ -62,6 +63,51 @@ def bootstrap_weights(
         drawn = rng.integers(n_users, size=n_users)
         weights[replicate] = np.bincount(drawn, minlength=n_users)
     return weights
+
+
+def draw_weights(n_draws: int, n_replicates: int, *, rng: np.random.Generator) -> FloatArray:
+    r"""Draw by how much more or less each of several independent draws counts in a resample.
+
+    Of values :math:`v_1,\dots,v_k` of draws, :math:`\sum_f a_f v_f` is then distributed as
+    :math:`t_{k-1}\,s/\sqrt k`, with s their standard deviation: what a mean of so few normal values
+    is uncertain by. Resampling the draws themselves would give intervals that are too narrow, as
+    there are few.
+
+    Use the same weights for all systems and metrics: what a draw does to two systems is paired.
+
+    Parameters
+    ----------
+    n_draws
+        At least 2.
+    n_replicates
+        Number of resamples.
+    rng
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_replicates, n_draws)
+        Rows sum to 0.
+
+    References
+    ----------
+    "Student", "The probable error of a mean", Biometrika 6 (1908).
+
+    Examples
+    --------
+    The interval of the mean of 1, 2 and 6 ends 4.303 s / sqrt(3) = 6.57 away from it.
+
+    >>> weights = draw_weights(3, 100_000, rng=np.random.default_rng(1))
+    >>> shifts = weights @ [1.0, 2.0, 6.0]
+    >>> [round(float(end)) for end in np.quantile(shifts, [0.025, 0.975])]
+    [-7, 7]
+    """
+    if n_draws < 2:
+        raise ConfigError(f"{n_draws} draw: what draws differ by needs two at least")
+    deviations = rng.standard_normal((n_replicates, n_draws))
+    deviations -= deviations.mean(axis=1, keepdims=True)
+    squares = rng.chisquare(n_draws - 1, size=(n_replicates, 1))
+    return np.asarray(deviations / np.sqrt(n_draws * squares), dtype=np.float64)
 
 
 @nb.njit(cache=True, nogil=True)
