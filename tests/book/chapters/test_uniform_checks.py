@@ -11,7 +11,11 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from recbias.book.chapters.overcoming_popularity_bias import setup, uniform_tests
+from recbias.book.chapters.overcoming_popularity_bias import (
+    setup,
+    uniform_rankings,
+    uniform_tests,
+)
 from recbias.book.chapters.overcoming_popularity_bias.uniform_rankings import uniform_predicted
 from recbias.claims.records import Record, criteria_of
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
@@ -340,6 +344,23 @@ def test_positives_of_a_uniform_test_are_not_a_fixed_share_of_all() -> None:
     assert bounds.upper == pytest.approx(2 * bounds.lower)
     printed = len(ratings) / (10 * int((stars == 5).sum())) / 50
     assert bounds.printed_lower == pytest.approx(printed)
+
+
+def test_expectations_are_means_over_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = Dataset(WORLD.ratings, dataset_info("synthetic"), "made here", truth=WORLD)
+    given = {"min_rating": LIKED, "cutoff": 3, "size": 20, "seed": 1}
+    rule = "uniform 0.2 draws=3"
+    index, frame = uniform_predicted(dataset, split=rule, **given)
+    found = frame.set_index(list(index))["value"]
+    folds = dataset_splits(dataset, rule, seed=1)
+    alone = []
+    for fold in folds:
+        monkeypatch.setattr(uniform_rankings, "dataset_splits", lambda *_, fold=fold, **__: [fold])
+        of_draw = uniform_predicted(dataset, split=rule, **given)[1].set_index(list(index))["value"]
+        alone.append(of_draw)
+    expected = pd.concat(alone, axis=1).mean(axis=1)
+    pd.testing.assert_series_equal(found, expected, check_names=False)
+    assert (alone[0] != found).any()  # the twin: one draw has other numbers
 
 
 def test_expectations_are_those_of_plain_loops() -> None:

@@ -76,15 +76,15 @@ def _asked(rules: Mapping[str, str], min_rating: float) -> dict[str, str]:
     return {label: f"{rule} rel>={exact(min_rating)}" for label, rule in rules.items()}
 
 
-def uniform_rule(sigma: float, eps: float) -> str:
-    """Write the rule of a uniform split.
+def uniform_rule(sigma: float, eps: float, n_draws: int = 1) -> str:
+    """Write the rule of a uniform split, of one draw or of several.
 
     Examples
     --------
-    >>> uniform_rule(0.2, 0.2), uniform_rule(0.1, 0.25)
-    ('uniform 0.2', 'uniform 0.1 eps=0.25')
+    >>> uniform_rule(0.2, 0.2), uniform_rule(0.1, 0.25, 5)
+    ('uniform 0.2', 'uniform 0.1 eps=0.25 draws=5')
     """
-    return str(SplitRule("uniform", sigma, eps))
+    return str(SplitRule("uniform", sigma, eps, draws=n_draws))
 
 
 def levelled_sample(n_tested: int) -> int:

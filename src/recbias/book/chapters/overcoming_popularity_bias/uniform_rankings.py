@@ -18,6 +18,7 @@ from recbias.book.non_personalised import INDEX, baselines
 from recbias.data.datasets import Dataset
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
+from recbias.protocol.splits import Split
 from recbias.protocol.targets import candidate_items, n_all_targets
 from recbias.protocol.testset import dataset_splits
 from recbias.ranking import target_lists
@@ -69,8 +70,22 @@ def uniform_predicted(
         The ``value`` of each. Of a ranking: P@n by each of :data:`recbias.theory.UNIFORM_FORMS`
         under ``AR``, and the bounds of :func:`recbias.theory.uniform_bounds` under ``all-1R``. Of
         the ``data``: ``one over size`` and ``1/t`` of the candidates of ``UAR`` and ``AI-UAR``.
+        Means over the draws of the split, as what is measured.
     """
-    (fold,) = dataset_splits(dataset, split, seed=seed)
+    by_draw = [
+        _predicted(fold, min_rating=min_rating, cutoff=cutoff, size=size, seed=seed)
+        for fold in dataset_splits(dataset, split, seed=seed)
+    ]
+    names = [row[:-1] for row in by_draw[0]]
+    frame = pd.DataFrame(names, columns=[*INDEX])
+    frame["value"] = np.mean([[row[-1] for row in rows] for rows in by_draw], axis=0)
+    return INDEX, frame
+
+
+def _predicted(
+    fold: Split, *, min_rating: float, cutoff: int, size: int, seed: int
+) -> list[tuple[str, str, str, float]]:
+    """Predict what the rankings score in one draw of the test."""
     depth = run_depths(fold, cutoff, min_rating=min_rating)
     ratios = positive_ratios(fold, min_rating=min_rating)
     rates = {form: uniform_rates(fold, form, min_rating=min_rating) for form in UNIFORM_FORMS}
@@ -105,4 +120,4 @@ def uniform_predicted(
         size_of_all = len(candidate_items(fold, chosen))
         rows.append(("one over size", label, "data", 1 / size_of_all))
         rows.append(("1/t", label, "data", float(np.mean(1 / sizes))))
-    return INDEX, pd.DataFrame(rows, columns=[*INDEX, "value"])
+    return rows
