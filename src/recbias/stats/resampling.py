@@ -7,6 +7,7 @@ from statistics import NormalDist
 import numba as nb
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtrit  # quantiles of Student's t; `scipy.stats` takes long to load
 
 from recbias.errors import ConfigError
 
@@ -68,10 +69,12 @@ def bootstrap_weights(
 def draw_weights(n_draws: int, n_replicates: int, *, rng: np.random.Generator) -> FloatArray:
     r"""Draw by how much more or less each of several independent draws counts in a resample.
 
-    Of values :math:`v_1,\dots,v_k` of draws, :math:`\sum_f a_f v_f` is then distributed as
-    :math:`t_{k-1}\,s/\sqrt k`, with s their standard deviation: what a mean of so few normal values
-    is uncertain by. Resampling the draws themselves would give intervals that are too narrow, as
-    there are few.
+    Of values :math:`v_1,\dots,v_k` of draws, :math:`\sum_f a_f v_f` is then normal, with a standard
+    deviation of :math:`c\,s/\sqrt k`, where s is that of the values. Here c is the quantile of
+    Student's t with k - 1 degrees of freedom over that of the normal law, so that 95 % intervals
+    are those of a mean of so few normal values. Draws that are resampled as users are would give
+    intervals that are too narrow. The tails of t itself have no variance where there are few
+    draws, and would widen whatever is compared together with what was drawn.
 
     Use the same weights for all systems and metrics: what a draw does to two systems is paired.
 
@@ -104,10 +107,10 @@ def draw_weights(n_draws: int, n_replicates: int, *, rng: np.random.Generator) -
     """
     if n_draws < 2:
         raise ConfigError(f"{n_draws} draw: what draws differ by needs two at least")
+    widened = stdtrit(n_draws - 1, 0.975) / NormalDist().inv_cdf(0.975)
     deviations = rng.standard_normal((n_replicates, n_draws))
     deviations -= deviations.mean(axis=1, keepdims=True)
-    squares = rng.chisquare(n_draws - 1, size=(n_replicates, 1))
-    return np.asarray(deviations / np.sqrt(n_draws * squares), dtype=np.float64)
+    return np.asarray(deviations * (widened / np.sqrt(n_draws * (n_draws - 1))), dtype=np.float64)
 
 
 @nb.njit(cache=True, nogil=True)
