@@ -162,16 +162,22 @@ def test_totals_count_what_hangs_on_no_data_and_what_asserts_nothing_apart() -> 
 
 def test_the_command_prints_both_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     verdicts = [of(claim, dict.fromkeys(OTHERS, "holds")) for claim in (GENERAL, "BCC17-EQ1")]
+    derived = BY_ID["ATM15-C-POP"]
+    verdicts.append({name: by_parts(derived, [part("holds")]) for name in OTHERS})
     both = {name: [each[name] for each in verdicts] for name in OTHERS}
     monkeypatch.setattr("recbias.claims.judging.scorecards", lambda datasets: both)
     told = CliRunner().invoke(main, ["claims", "--reproduced"], catch_exceptions=False)
     assert told.output.splitlines() == [
         "BCC17-C-OTHER      yes (ml-1m); holds on 5 of 5",
         "BCC17-EQ1          yes (no data); counts once",
+        "ATM15-C-POP        yes (filmtrust, ml-100k, ml-1m, ml-latest-small); holds on 2 of 2; "
+        "no assertion of a paper",
     ]
     told = CliRunner().invoke(main, ["claims", "--reproduced", "--json"], catch_exceptions=False)
     rows = json.loads(told.output)
-    assert [row["home"] for row in rows] == [["ml-1m"], "no data"]
+    assert [row["home"] for row in rows[:2]] == [["ml-1m"], "no data"]
+    counted = ["empirical", "theorem", "no assertion of a paper"]
+    assert [row["counts as"] for row in rows] == counted
     assert rows[0]["generalises"] == {"holds": 5}
 
 

@@ -104,6 +104,7 @@ class Answers:
         return {
             "id": self.claim.id,
             "class": self.claim.kind,
+            "counts as": self.claim.counts_as,
             "scope": self.claim.scope,
             "home": NO_DATA if self.no_data else list(self.home) or NOT_AT_HAND,
             "at home": {} if self.no_data else dict(self.at_home),

@@ -107,6 +107,7 @@ class Verdict:
             "claim": self.claim.text,
             "chapter": self.claim.topic,
             "class": self.claim.kind,
+            "counts as": self.claim.counts_as,
             "published": self.claim.published,
             "parts": [
                 {
