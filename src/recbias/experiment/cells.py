@@ -78,6 +78,7 @@ __all__ = [
     "load_table",
     "load_ties",
     "one_thread",
+    "path_of",
     "rank_seed",
     "reduce_positions",
     "run_cell",
@@ -528,16 +529,13 @@ def load_ties(cell: Cell, artefact: Artefact) -> npt.NDArray[np.int32]:
     return arrays["ties"]
 
 
-def reduce_positions(
-    positions: Positions, cell: Cell, artefact: Artefact, test: TestSet
-) -> Positions:
-    """Take out of an artefact's counts what a test side removes."""
+def reduce_positions(positions: Positions, split: Split, test: TestSet, *, seed: int) -> Positions:
+    """Take out of the counts of a split what a test side removes."""
     if test.removed:
-        seed = cell.source[0].seed
-        rows = kept_rows(test, len(positions.user), seed=seed, fold=cell.fold)
+        rows = kept_rows(test, len(positions.user), seed=seed, fold=split.fold)
         positions = positions.take(rows)
     if test.items:
-        counted = test.counted_items(positions.groups, cell_split(cell, artefact).train)
+        counted = test.counted_items(positions.groups, split.train)
         positions = positions.take(counted[positions.item])
     if test.head:
         n_groups = positions.groups.n_groups

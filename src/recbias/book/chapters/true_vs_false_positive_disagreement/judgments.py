@@ -44,7 +44,7 @@ from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
 from recbias.protocol.relevance import relevant
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 _LIKED = {"P": True, "antiP": False}
 """Whether a metric counts what is liked or what is not."""
