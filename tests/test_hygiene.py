@@ -28,7 +28,7 @@ from recbias.data.ratings import Ratings
 from recbias.data.selection import Selection
 from recbias.data.simulation import World, make_world
 from recbias.errors import MissingData
-from recbias.experiment.cells import rank_seed, reduce_positions
+from recbias.experiment.cells import rank_seed, rank_split, reduce_positions
 from recbias.experiment.measurement import measure
 from recbias.metrics import parse_metric
 from recbias.metrics.by_chance import by_chance
@@ -266,6 +266,9 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ),
     "ranking.passes.top_items": lambda seed: top_items(
         POPULARITY, SPLIT, cutoff=30, candidates="AI", seed=seed
+    ),
+    "experiment.cells.rank_split": lambda seed: (
+        rank_split(POPULARITY, SPLIT, seed=seed)[0].list_items
     ),
     "experiment.cells.reduce_positions": lambda seed: (
         reduce_positions(

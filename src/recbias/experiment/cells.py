@@ -12,7 +12,7 @@ import dataclasses
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,7 +28,7 @@ from recbias._system.streams import stream
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, DamagedError, DataError, ScoreError, StoreError, Unfit
-from recbias.experiment.engine import peak_mb
+from recbias.experiment.engine import open_executor, peak_mb, run_all
 from recbias.experiment.folds import (
     Source,
     grid_source,
@@ -62,7 +62,7 @@ from recbias.ranking import (
     tie_counts,
 )
 from recbias.ranking.unscored import Scored
-from recbias.recommenders import Algorithm, System
+from recbias.recommenders import Algorithm, Recommender, System
 
 __all__ = [
     "Artefact",
@@ -80,8 +80,10 @@ __all__ = [
     "one_thread",
     "path_of",
     "rank_seed",
+    "rank_split",
     "reduce_positions",
     "run_cell",
+    "run_missing",
     "ties_of",
 ]
 
@@ -373,6 +375,56 @@ def run_cell(cell: Cell) -> str | None:
             provenance={**provenance, "artefact": str(artefact)},
         )
     return None
+
+
+def run_missing(cells: Iterable[Cell], *, workers: int = 1, label: str) -> list[str]:
+    """Run the cells of which something is missing; return why systems could not be trained."""
+    missing = [cell for cell in cells if cell.missing()]
+    reusable = not any(part for cell in missing for part in cell.outside)
+    with open_executor(max(1, min(workers, len(missing))), kept=reusable) as executor:
+        reasons = run_all(run_cell, missing, executor, label=label)
+    return [reason for reason in reasons if reason]
+
+
+def rank_split(
+    model: Recommender,
+    split: Split,
+    targets: Sequence[Targets] = (),
+    *,
+    depth: int = 1,
+    seed: int,
+) -> tuple[Positions, list[RankTable]]:
+    """Rank a fitted model as cells are ranked, for worked examples and checks; nothing is kept.
+
+    Parameters
+    ----------
+    model
+        Fitted on ``split.train``.
+    split
+        Its test ratings are ranked.
+    targets
+        Rules with the threshold that each needs, sampled or not.
+    depth
+        Length to which lists are kept.
+    seed
+        Names the order of ties, and the samples.
+
+    Returns
+    -------
+    positions : Positions
+    tables : list of RankTable
+        One per entry of ``targets``.
+    """
+    sampled = [target for target in targets if target.rule.others == "NN"]
+    with one_thread():
+        positions, drawn = rank_once(model, split, sampled=sampled, depth=depth, seed=seed)
+    samples = iter(drawn)
+    return positions, [
+        next(samples)
+        if target.rule.others == "NN"
+        else positions.table(target.rule, min_rating=target.min_rating)
+        for target in targets
+    ]
 
 
 def _ranked(

@@ -34,7 +34,7 @@ from recbias.data.ratings import Ratings
 from recbias.data.simulation import REVISION as WORLD_REVISION
 from recbias.data.simulation import CountOptions, is_world, parse_world
 from recbias.errors import ConfigError, DamagedError, StoreWarning
-from recbias.experiment.cells import one_thread, path_of, reduce_positions
+from recbias.experiment.cells import one_thread, path_of, rank_split, reduce_positions
 from recbias.experiment.engine import open_executor, peak_mb, run_all
 from recbias.experiment.grid import Grid, component_revisions
 from recbias.experiment.reduction import contributed, n_averaged_groups
@@ -174,7 +174,7 @@ class Seen:
         """
         with one_thread():
             model = self.trained(system, fold, repeat)
-            positions, _ = rank_once(model, fold, depth=depth, seed=self.seed)
+        positions, _ = rank_split(model, fold, depth=depth, seed=self.seed)
         return Ranked(self, fold, _name_of(system), model, positions)
 
     def trained(self, system: AnySystem, fold: Split, repeat: int) -> Recommender:
