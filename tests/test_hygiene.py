@@ -7,9 +7,12 @@ import dataclasses
 import hashlib
 import importlib
 import inspect
+import os
 import pkgutil
 import re
+import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -192,6 +195,33 @@ def test_the_linter_refuses_code_from_data() -> None:
 
 
 # ------------------------------------------------------------------------------ randomness
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line", ["from recbias.ranking import rank_once", "from recbias.experiment import engine"]
+)
+def test_the_linter_refuses_a_chapter_that_ranks_by_itself(line: str, tmp_path: Path) -> None:
+    """The twin of the clean code, which `make lint` looks at."""
+    copy = tmp_path / "src"
+    shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    chapter = copy / "recbias/book/chapters/popularity_bias/skew.py"
+    text = chapter.read_text(encoding="utf-8")
+    command = [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--contract"]
+    environment = {**os.environ, "PYTHONPATH": str(copy)}
+
+    def lint() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, "chapters-ask-experiments"],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    assert lint().returncode == 0
+    chapter.write_text(text.replace("import pandas as pd", f"import pandas as pd\n{line}"))
+    broken = lint()
+    assert broken.returncode == 1
+    assert "popularity_bias.skew -> recbias." in broken.stdout
 
 
 def random_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
