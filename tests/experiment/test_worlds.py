@@ -224,6 +224,16 @@ def test_what_decides_values_is_in_their_key(changed: dict[str, Any]) -> None:
     assert keys.isdisjoint(cell.key for cell in asked(**{"n_worlds": 1, **changed}).cells())
 
 
+def test_columns_come_in_the_order_that_is_asked_for() -> None:
+    columns = dict(asked().columns)
+    (first,) = run_worlds(asked(1))
+    before = kept()
+    (turned,) = run_worlds(asked(1, columns=dict(reversed(columns.items()))))
+    assert list(turned)[3:] == list(first)[3:][::-1]
+    assert (turned[list(columns)].to_numpy() == first[list(columns)].to_numpy()).all()
+    assert kept() == before
+
+
 def test_labels_are_in_no_key() -> None:
     other = replace(named(1), labels={"what": "ever"})
     assert [c.key for c in asked(worlds=[other]).cells()] == [c.key for c in asked(1).cells()]
@@ -418,6 +428,7 @@ def test_a_world_without_truth_is_refused_when_the_truth_is_asked_for() -> None:
     [
         (lambda seen, fold: Fixed(SCORES), "expected a function at the level of its module"),
         (partial(_fixed, scores=object()), "is given object: expected numbers"),
+        (len, "len: write it in a module, whose text is kept"),
     ],
 )
 def test_code_that_no_key_can_name_is_refused(code: Callable[..., Any], said: str) -> None:

@@ -436,6 +436,7 @@ def run_worlds(*grids: WorldGrid, workers: int = 1) -> list[pd.DataFrame]:
                 {
                     **cell.world.labels,
                     "system": _name_of(cell.system),
+                    **dict.fromkeys(cell.grid.columns),  # in this order, whoever asked first
                     **(kept[cell.key] or {}),
                 }
                 for cell in of_grid
@@ -678,7 +679,11 @@ def _code_identity(code: Callable[..., Any]) -> Any:
         code = code.func
     if code.__qualname__ != code.__name__ or code.__name__ == "<lambda>":
         raise ConfigError(f"{code.__qualname__}: expected a function at the level of its module")
-    return [code.__module__, code.__name__, _module_digest(code.__module__), *given]
+    try:
+        source = _module_digest(code.__module__)
+    except (OSError, TypeError) as error:
+        raise ConfigError(f"{code.__name__}: write it in a module, whose text is kept") from error
+    return [code.__module__, code.__name__, source, *given]
 
 
 @lru_cache(maxsize=64)
