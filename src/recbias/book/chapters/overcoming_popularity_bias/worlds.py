@@ -20,7 +20,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias._system.streams import stream
-from recbias.book.chapters.design_alternatives.truth import true_precision
 from recbias.book.chapters.overcoming_popularity_bias.setup import (
     CHAPTER,
     GAMMAS,
@@ -215,7 +214,9 @@ def _values(
             part = positions.of_groups(head, _N_GROUPS) if head else positions
             seen |= _averages(part, label, Protocol.parse(rules[label]), fold)
         observed.append(seen)
-        listed = true_precision(positions.lists("AI", _CUTOFF), liked)
+        lists = positions.lists("AI", _CUTOFF)
+        hits = np.take_along_axis(liked, np.maximum(lists, 0), axis=1) & (lists >= 0)
+        listed = float(hits.mean())
         true.append(dict(zip(TRUTHS, (listed, true_auc(model, fold, liked)), strict=True)))
     return pd.DataFrame(observed), pd.DataFrame(true)
 
