@@ -1,0 +1,62 @@
+"""All figures of the book, drawn from recorded results as the pages draw them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from recbias.book.chapters import popularity_bias
+from recbias.book.chapters.popularity_bias import figures as of_popularity
+from recbias.book.chapters.popularity_bias import law
+from recbias.book.chapters.popularity_bias import setup as popularity_setup
+from recbias.book.figures import Figure
+from recbias.claims.judging import load_chapter
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+@cache
+def recorded(chapter: str, dataset: str = "cm100k") -> Mapping[str, Any]:
+    """Load what is recorded of a chapter, on a data set and in worlds."""
+    return load_chapter(chapter, dataset) | load_chapter(chapter, "simulations")
+
+
+def placed(page: str) -> set[str]:
+    """Name the figures that a page has a place for."""
+    (file,) = NOTEBOOKS.glob(f"{page}*.py")
+    return set(re.findall(r"\{glue:figure\} fig_(\w+)", file.read_text(encoding="utf-8")))
+
+
+def _of_popularity() -> list[Figure]:
+    results = recorded(popularity_bias.CHAPTER)
+    pure_skew = results["pure_skew"]
+    designs = popularity_setup.designs(pure_skew.given["size"])
+    return [
+        of_popularity.skew(pure_skew, designs),
+        of_popularity.chain(results["chain"]),
+        of_popularity.rankings(results["baselines"], results["predicted"]),
+        of_popularity.power_laws(results["laws"], law.ALPHAS),
+        of_popularity.exponents(results["skew"], "P@10|t=100", name="1RP@10"),
+        of_popularity.collections(results["concentration"]),
+        of_popularity.closed_form(results["skew"], results["laws"], "P@10|t=100"),
+        of_popularity.shares(pure_skew, designs),
+        of_popularity.overrated(results["relation_map"], results["points"]),
+    ]
+
+
+_PAGES: Mapping[str, Callable[[], list[Figure]]] = {"03": _of_popularity}
+"""What makes the figures of a page, by how its name begins."""
+
+PAGES = tuple(_PAGES)
+
+PACKAGES = {"03": "popularity_bias"}
+"""Where the figures of the page of a chapter are defined."""
+
+
+@cache
+def figures(page: str) -> Mapping[str, Figure]:
+    """Make the figures of a page, by name."""
+    return {figure.name: figure for figure in _PAGES[page]()}
