@@ -8,10 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from recbias.book.chapters import popularity_bias
+from recbias.book.chapters import popularity_bias, sparsity_bias
 from recbias.book.chapters.popularity_bias import figures as of_popularity
 from recbias.book.chapters.popularity_bias import law
 from recbias.book.chapters.popularity_bias import setup as popularity_setup
+from recbias.book.chapters.sparsity_bias import figures as of_sparsity
 from recbias.book.figures import Figure
 from recbias.claims.judging import load_chapter
 
@@ -28,6 +29,21 @@ def placed(page: str) -> set[str]:
     """Name the figures that a page has a place for."""
     (file,) = NOTEBOOKS.glob(f"{page}*.py")
     return set(re.findall(r"\{glue:figure\} fig_(\w+)", file.read_text(encoding="utf-8")))
+
+
+def _of_sparsity() -> list[Figure]:
+    results = recorded(sparsity_bias.CHAPTER)
+    systems, drawn = results["systems"], results["negatives"]
+    return [
+        of_sparsity.lists(systems, 10),
+        of_sparsity.predictions(results["baselines"], results["predicted"]),
+        of_sparsity.courses(systems, 10, drawn.given["size"]),
+        of_sparsity.slopes(systems),
+        of_sparsity.saturation(results["saturation"]),
+        of_sparsity.orders(drawn, 10),
+        of_sparsity.enough_sampled(drawn),
+        of_sparsity.told_apart(results["densities"]),
+    ]
 
 
 def _of_popularity() -> list[Figure]:
@@ -47,12 +63,12 @@ def _of_popularity() -> list[Figure]:
     ]
 
 
-_PAGES: Mapping[str, Callable[[], list[Figure]]] = {"03": _of_popularity}
+_PAGES: Mapping[str, Callable[[], list[Figure]]] = {"02": _of_sparsity, "03": _of_popularity}
 """What makes the figures of a page, by how its name begins."""
 
 PAGES = tuple(_PAGES)
 
-PACKAGES = {"03": "popularity_bias"}
+PACKAGES = {"02": "sparsity_bias", "03": "popularity_bias"}
 """Where the figures of the page of a chapter are defined."""
 
 

@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 from recbias.book.figures import Figure, lines, use_book_style
+from recbias.book.html import svg_description
 from recbias.book.standalone.pages import sheet_html
 
 STYLES = Path(__file__).parents[2] / "book" / "_static"
@@ -74,8 +75,9 @@ def test_a_cell_glues_the_picture_and_hands_out_its_files(monkeypatch: pytest.Mo
     assert pages == []
 
 
-def test_the_same_rows_give_the_same_bytes() -> None:
+def test_the_same_rows_give_the_same_bytes_which_say_what_they_show() -> None:
     assert FIGURE.svg == FIGURE.svg
+    assert svg_description(FIGURE.svg) == FIGURE.alt
 
 
 def test_a_page_without_other_words_announces_what_the_picture_says() -> None:

@@ -15,14 +15,6 @@ from matplotlib.text import Text
 from recbias import Grid, Results, line_up
 from recbias.book.chapters.design_alternatives import plots
 from recbias.book.chapters.design_alternatives.panels import four_designs
-from recbias.book.chapters.sparsity_bias.panels import FIGURE_4, MARKED
-from recbias.book.chapters.sparsity_bias.plots import (
-    plot_courses,
-    plot_list_shares,
-    plot_metric_slopes,
-    plot_predictions,
-    plot_told_apart,
-)
 from recbias.book.figures import style
 from recbias.recommenders import bcc17_grid
 
@@ -205,81 +197,3 @@ def test_the_bars_of_one_system_have_their_numbers():
     assert not any("at most" in text.get_text() for text in texts(
         plots.plot_designs(results, NAMES, system=name)
     ))  # fmt: skip
-
-
-def courses(n_systems: int, *, places: tuple[int, ...] = (10, 40, 70, 100)) -> pd.DataFrame:
-    """Make the course of so many systems, each in proportion to its place."""
-    rng = np.random.default_rng(2)
-    rows = []
-    for system in (*line_up("bcc17"), *bcc17_grid("mf-ranking"))[:n_systems]:
-        whole = 0.3 * rng.random()
-        for place in places:
-            value = whole * place / 100
-            rows.append((system.name, place, value, 0.9 * value, 1.1 * value, value))
-    columns = ["system", "place", "value", "low", "high", "predicted"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-@pytest.mark.parametrize("n_systems", [1, 3, 10, 16])
-def test_figures_of_sparse_judgements_can_be_read(n_systems):
-    frame = courses(n_systems)
-    systems = list(dict.fromkeys(frame["system"]))
-    panels = {"AR": frame, "1R": frame, "1R, larger sets": frame.assign(place=10 * frame["place"])}
-    shown = {"across": FIGURE_4, "up": "P@10", "title": "With 10 % of the test ratings\nless"}
-    figure = plot_courses(panels, marked=MARKED, logs=("1R, larger sets",), **shown)
-    assert faults(figure) == []
-    known = pd.DataFrame(
-        [(kept, name, 0.1, 0.2, 0.7) for kept in (100, 10) for name in systems],
-        columns=["kept", "system", "relevant", "rated lower", "not rated"],
-    )
-    assert faults(plot_list_shares(known, title="Of 10 items\n6.8 are unrated")) == []
-    slopes = pd.DataFrame(
-        [
-            (metric, name, 0.4, 0.3, 0.5)
-            for metric in ("P@10", "nDCG@10, users with one")
-            for name in systems
-        ],
-        columns=["metric", "system", "slope", "low", "high"],
-    )
-    assert faults(plot_metric_slopes(slopes, title="Half of them\nleave half")) == []
-
-
-def test_figures_of_predictions_and_of_pairs_told_apart_can_be_read():
-    found = pd.DataFrame(
-        [
-            (form, name, 0.1, 1.3, 1.2, 1.4)
-            for form in ("Eq. 3", "odds")
-            for name in ("Random", "Popularity", "Positive count", "Average rating")
-        ],
-        columns=["form", "system", "predicted", "value", "low", "high"],
-    )
-    assert faults(plot_predictions(found, title="Measured\nand predicted")) == []
-    kept = np.geomspace(0.1, 100, 20)
-    curves = pd.concat(
-        pd.DataFrame({"design": design, "kept": kept, "pairs": kept, "low": kept, "high": kept})
-        for design in ("precision, AR", "precision, 1R", "recall")
-    )
-    assert faults(plot_told_apart(curves, title="All test ratings\nand one in ten")) == []
-
-
-def test_a_course_is_drawn_where_it_was_measured_and_its_line_where_it_was_predicted():
-    frame = courses(3)
-    frame["predicted"] = 0.5
-    shown = {"across": ["% kept"], "up": "P@10", "title": ""}
-    figure = plot_courses({"AR": frame}, marked=MARKED, **shown)
-    drawn = [line.get_ydata() for line in figure.axes[0].lines]
-    values = [own["value"].tolist() for _, own in frame.groupby("system", sort=False)]
-    assert [list(each) for each in drawn[::2]] == values
-    assert all(list(each) == [0.5] * 4 for each in drawn[1::2])
-
-
-def test_the_parts_of_a_list_add_up_in_its_bars():
-    known = pd.DataFrame(
-        [(100, "A", 0.1, 0.2, 0.7), (10, "A", 0.01, 0.02, 0.97)],
-        columns=["kept", "system", "relevant", "rated lower", "not rated"],
-    )
-    figure = plot_list_shares(known, title="")
-    for axis, expected in zip(figure.axes, ([10, 20, 70], [1, 2, 97]), strict=True):
-        widths = [bar.get_width() for bar in axis.patches]
-        assert widths == pytest.approx(expected)
-        assert axis.patches[-1].get_x() + widths[-1] == pytest.approx(100)

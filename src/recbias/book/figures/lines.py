@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ def lines(
     whiskers: bool = False,
     points: bool = True,
     joined: bool = True,
-    marked: Collection[str] | None = None,
+    marked: Sequence[str] | None = None,
     predicted: str = "predicted",
     looks: Mapping[str, int] | None = None,
     level: float | Mapping[str, float] | None = None,
@@ -65,6 +65,7 @@ def lines(
     even: bool = False,
     apart: float = 0.0,
     diagonal: Chosen = False,
+    from_zero: Chosen = False,
     limits: Mapping[str, Any] | None = None,
     share_x: Shared = False,
     share_y: Shared = False,
@@ -82,7 +83,7 @@ def lines(
     """
     panels, names = names_in(rows, panel), names_in(rows, line)
     n_columns = n_columns or max(len(panels), 1)
-    chosen = [name for name in names if marked is None or name in marked]
+    chosen = names if marked is None else [name for name in marked if name in names]
     tall = height * -(-len(panels) // n_columns)
     keys = [*chosen, *(["others"] if len(chosen) < len(names) else ())] if any(names) else []
     keys += [predicted] if "predicted" in rows else []
@@ -120,6 +121,8 @@ def lines(
         wide = 60 // n_columns - 8
         axis.set_xlabel("\n".join(textwrap.wrap(of_panel(across, name), wide)))
         axis.set_ylabel(of_panel(up, name))
+        if is_chosen(from_zero, name):
+            axis.set(xlim=(0, None), ylim=(0, None))
         axis.set(**(limits or {}))
         if share_x or share_y:
             axis.label_outer()

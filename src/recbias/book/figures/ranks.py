@@ -54,8 +54,6 @@ def ranks(
         for place, rank in zip(at, places, strict=True) if named else ():
             axis.annotate(f"{rank:.0f}", (place, rank), ha="center", va="center", zorder=5)
     axis.set_yticks(listed.to_numpy(), labels)
-    for tick, name in zip(axis.get_yticklabels(), listed.index, strict=True):
-        tick.set_fontweight("bold" if name in looks else "normal")
     axis.set_ylim(len(wide) + 0.6, 0.4)
     if named:
         _name_columns(axis, names_in(rows, x))
@@ -66,6 +64,8 @@ def ranks(
         axis.set(xlim=limits, xlabel=across)
         axis.yaxis.tick_right()
         axis.grid(visible=False, axis="y")
+    for tick, name in zip(axis.get_yticklabels(), listed.index, strict=True):
+        tick.set_fontweight("bold" if name in looks else "normal")
     if level is not None:
         axis.axvline(level, color="black", linestyle="--", linewidth=1.2)
     return finished(figure, title, keys=[])
