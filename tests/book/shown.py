@@ -8,7 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from recbias.book.chapters import popularity_bias, sparsity_bias
+from recbias.book.chapters import concentration_metrics, popularity_bias, sparsity_bias
+from recbias.book.chapters.concentration_metrics import figures as of_concentration
+from recbias.book.chapters.concentration_metrics.loop import CHOICES
 from recbias.book.chapters.popularity_bias import figures as of_popularity
 from recbias.book.chapters.popularity_bias import law
 from recbias.book.chapters.popularity_bias import setup as popularity_setup
@@ -63,12 +65,27 @@ def _of_popularity() -> list[Figure]:
     ]
 
 
-_PAGES: Mapping[str, Callable[[], list[Figure]]] = {"02": _of_sparsity, "03": _of_popularity}
+def _of_concentration() -> list[Figure]:
+    results = recorded(concentration_metrics.CHAPTER, "filmtrust")
+    return [
+        of_concentration.ranked(results["systems"], 10),
+        of_concentration.lorenz(results["lorenz"]),
+        of_concentration.by_lambda(results["lambdas"], 10),
+        of_concentration.alike(results["systems"], 10),
+        *(of_concentration.courses(results["loop"], choice) for choice in CHOICES),
+    ]
+
+
+_PAGES: Mapping[str, Callable[[], list[Figure]]] = {
+    "02": _of_sparsity,
+    "03": _of_popularity,
+    "06": _of_concentration,
+}
 """What makes the figures of a page, by how its name begins."""
 
 PAGES = tuple(_PAGES)
 
-PACKAGES = {"02": "sparsity_bias", "03": "popularity_bias"}
+PACKAGES = {"02": "sparsity_bias", "03": "popularity_bias", "06": "concentration_metrics"}
 """Where the figures of the page of a chapter are defined."""
 
 

@@ -56,6 +56,7 @@ def lines(
     joined: bool = True,
     marked: Sequence[str] | None = None,
     predicted: str = "predicted",
+    reference: str = "",
     looks: Mapping[str, int] | None = None,
     level: float | Mapping[str, float] | None = None,
     cuts: Mapping[str, Sequence[float]] | None = None,
@@ -78,7 +79,8 @@ def lines(
     Drawn where the rows have them: ``low`` and ``high`` as a band or as `whiskers`, ``least`` and
     ``most`` as dotted lines, ``predicted`` as a thin line, called so, ``published`` as white
     diamonds, ``count`` as numbers beside the points; of each ``run`` but the first a thin line. A
-    line without values is its band. Lines that are not `marked` are grey. Along the axis places are
+    line without values is its band. Lines that are not `marked` are grey, the `reference` is black
+    and dashed. Along the axis places are
     `even`, as their ranks, or as `x` says; `apart` moves lines that would hide each other.
     """
     panels, names = names_in(rows, panel), names_in(rows, line)
@@ -92,13 +94,13 @@ def lines(
     figure, axes = grid_of(
         panels, height=tall, n_columns=n_columns, share_x=share_x, share_y=share_y
     )
-    numbers = numbered(chosen, looks)
+    numbers = numbered([name for name in chosen if name != reference], looks)
     places = {place: n for n, place in enumerate(sorted(rows[x].unique()))} if even else None
     for name, axis in axes.items():
         panel_rows = rows_of(rows, panel, name)
-        reference = level.get(name) if isinstance(level, Mapping) else level
-        if reference is not None:
-            axis.axhline(reference, **_RULE)
+        height_of = level.get(name) if isinstance(level, Mapping) else level
+        if height_of is not None:
+            axis.axhline(height_of, **_RULE)
         for cut in (cuts or {}).get(name, ()):
             axis.axvline(cut, color="0.65", linewidth=1, zorder=1)
         if is_chosen(diagonal, name):
@@ -108,24 +110,27 @@ def lines(
             shift = apart * (place - (len(names) - 1) / 2)
             own = own.assign(_at=(own[x].map(places) if places else own[x]) + shift)
             look = _look(numbers.get(each), points=points, joined=joined)
+            if each == reference:
+                look |= {"color": "black", "linestyle": "--", "marker": None}
             for number, (_, run) in enumerate(own.groupby("run") if "run" in own else [("", own)]):
                 if number:
                     thin = {**look, "marker": None, "linewidth": 0.6}
                     axis.plot(run["_at"], run[y], alpha=0.7, **thin)
                 else:
-                    label = each if each in numbers else "others"
+                    label = each if each in chosen else "others"
                     _draw(axis, run, y, label, predicted, whiskers=whiskers, **look)
         _scale(axis, log=is_chosen(log, name), log_up=is_chosen(log_up, name), ticks=ticks)
         if places:
             axis.set_xticks(range(len(places)), [_written(place) for place in places])
         wide = 60 // n_columns - 8
-        axis.set_xlabel("\n".join(textwrap.wrap(of_panel(across, name), wide)))
-        axis.set_ylabel(of_panel(up, name))
+        spec = axis.get_subplotspec()
+        if not share_x or spec is None or spec.is_last_row():
+            axis.set_xlabel("\n".join(textwrap.wrap(of_panel(across, name), wide)))
+        if not share_y or spec is None or spec.is_first_col():
+            axis.set_ylabel(of_panel(up, name))
         if is_chosen(from_zero, name):
             axis.set(xlim=(0, None), ylim=(0, None))
         axis.set(**(limits or {}))
-        if share_x or share_y:
-            axis.label_outer()
     return finished(figure, title, n_columns=n_abreast, order=keys, keys=None if keys else [])
 
 
