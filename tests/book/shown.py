@@ -8,9 +8,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from recbias.book.chapters import concentration_metrics, popularity_bias, sparsity_bias
+from recbias.book.chapters import (
+    concentration_metrics,
+    design_alternatives,
+    popularity_bias,
+    sparsity_bias,
+)
 from recbias.book.chapters.concentration_metrics import figures as of_concentration
 from recbias.book.chapters.concentration_metrics.loop import CHOICES
+from recbias.book.chapters.design_alternatives import figures as of_designs
+from recbias.book.chapters.design_alternatives.panels import Design, four_designs
 from recbias.book.chapters.popularity_bias import figures as of_popularity
 from recbias.book.chapters.popularity_bias import law
 from recbias.book.chapters.popularity_bias import setup as popularity_setup
@@ -31,6 +38,31 @@ def placed(page: str) -> set[str]:
     """Name the figures that a page has a place for."""
     (file,) = NOTEBOOKS.glob(f"{page}*.py")
     return set(re.findall(r"\{glue:figure\} fig_(\w+)", file.read_text(encoding="utf-8")))
+
+
+def _designs(results: Mapping[str, Any]) -> tuple[Design, ...]:
+    parsed = results["systems"].grid.parsed
+    return four_designs(parsed["1R"].rule.n_sampled + 1, parsed["NN"].rule.n_sampled)
+
+
+def _of_designs() -> list[Figure]:
+    results = recorded(design_alternatives.CHAPTER)
+    measured, designs = results["systems"], _designs(results)
+    return [
+        of_designs.target_sets(),
+        of_designs.one_ranking(measured, designs),
+        of_designs.values(measured, designs),
+        of_designs.orders(measured, designs),
+        of_designs.settings(results["grid"]),
+        of_designs.bounds(results["lemma"]),
+        of_designs.gaps(results["lemma"]),
+        of_designs.true_orders(results["truth"]),
+    ]
+
+
+def _of_index() -> list[Figure]:
+    results = recorded(design_alternatives.CHAPTER)
+    return [of_designs.one_ranking(results["systems"], _designs(results), name="one_list")]
 
 
 def _of_sparsity() -> list[Figure]:
@@ -77,15 +109,22 @@ def _of_concentration() -> list[Figure]:
 
 
 _PAGES: Mapping[str, Callable[[], list[Figure]]] = {
+    "01": _of_designs,
     "02": _of_sparsity,
     "03": _of_popularity,
     "06": _of_concentration,
+    "index": _of_index,
 }
 """What makes the figures of a page, by how its name begins."""
 
 PAGES = tuple(_PAGES)
 
-PACKAGES = {"02": "sparsity_bias", "03": "popularity_bias", "06": "concentration_metrics"}
+PACKAGES = {
+    "01": "design_alternatives",
+    "02": "sparsity_bias",
+    "03": "popularity_bias",
+    "06": "concentration_metrics",
+}
 """Where the figures of the page of a chapter are defined."""
 
 

@@ -12,6 +12,7 @@ import pytest
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure as Picture
 
+from readable import faults, texts
 from recbias.book.figures import (
     bars,
     dots,
@@ -23,7 +24,6 @@ from recbias.book.figures import (
     use_book_style,
 )
 from recbias.recommenders import bcc17_grid, line_ups
-from test_figures import faults, texts
 
 TITLE = "One line with the message of the figure,\nand a second line with its numbers"
 NAMES = [system.name for system in (*line_ups.line_up("bcc17"), *bcc17_grid("knn-rating"))]

@@ -13,10 +13,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from readable import faults
 from recbias.book import chapters
 from recbias.book.figures import Figure, use_book_style
 from shown import NOTEBOOKS, PACKAGES, PAGES, figures, placed
-from test_figures import faults
 
 CHAPTERS = Path(chapters.__file__).parent
 OWN = [(page, name) for page in PAGES for name in sorted(placed(page))]

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from readable import faults, texts
 from recbias.book.chapters.offline_option_taxonomy import plots
 from recbias.book.chapters.offline_option_taxonomy.figures import LOOKS
 from recbias.book.figures import style
-from test_figures import faults, texts
 
 TITLE = "One line with the message of the figure,\nand a second line with its numbers"
 PANELS = ("MF as printed", "MF as in RankSys")

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from expressions_at import value_of
+from readable import faults, texts
 from recbias.book.chapters import overcoming_popularity_bias as chapter
 from recbias.book.chapters.overcoming_popularity_bias import best, plots, setup, worlds
 from recbias.book.figures import style
@@ -24,7 +25,6 @@ from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import Popularity, System
 from recbias.stats.agreement import kendall_tau
 from recbias.trust import compared_systems
-from test_figures import faults, texts
 
 NAMES = tuple(worlds.PROTOCOLS)
 

@@ -97,6 +97,7 @@ def dots(
                 )  # fmt: skip
         axis.set_xlabel(of_panel(across, name))
         _scale(axis, log=log)
+    for axis in axes.values():  # now that all are filled, if they share a scale
         if from_zero:
             axis.set_xlim(left=0)
     first = next(iter(axes.values()))

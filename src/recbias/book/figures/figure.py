@@ -60,8 +60,8 @@ class Figure:
 
     @property
     def table(self) -> str:
-        """Write the rows as CSV."""
-        return self.rows.to_csv(index=False)
+        """Write the rows as CSV, one line each."""
+        return self.rows.replace(r"\n", " ", regex=True).to_csv(index=False)
 
     def picture(self) -> Picture:
         """Draw it."""

@@ -94,7 +94,7 @@ def lines(
     figure, axes = grid_of(
         panels, height=tall, n_columns=n_columns, share_x=share_x, share_y=share_y
     )
-    numbers = numbered([name for name in chosen if name != reference], looks)
+    numbers = numbered([name for name in chosen if not reference or name != reference], looks)
     places = {place: n for n, place in enumerate(sorted(rows[x].unique()))} if even else None
     for name, axis in axes.items():
         panel_rows = rows_of(rows, panel, name)
@@ -110,7 +110,7 @@ def lines(
             shift = apart * (place - (len(names) - 1) / 2)
             own = own.assign(_at=(own[x].map(places) if places else own[x]) + shift)
             look = _look(numbers.get(each), points=points, joined=joined)
-            if each == reference:
+            if each and each == reference:
                 look |= {"color": "black", "linestyle": "--", "marker": None}
             for number, (_, run) in enumerate(own.groupby("run") if "run" in own else [("", own)]):
                 if number:
@@ -122,16 +122,23 @@ def lines(
         _scale(axis, log=is_chosen(log, name), log_up=is_chosen(log_up, name), ticks=ticks)
         if places:
             axis.set_xticks(range(len(places)), [_written(place) for place in places])
-        wide = 60 // n_columns - 8
         spec = axis.get_subplotspec()
         if not share_x or spec is None or spec.is_last_row():
-            axis.set_xlabel("\n".join(textwrap.wrap(of_panel(across, name), wide)))
+            axis.set_xlabel(_along(across, name, 60 // n_columns - 8))
         if not share_y or spec is None or spec.is_first_col():
             axis.set_ylabel(of_panel(up, name))
+    for name, axis in axes.items():  # now that all are filled, if they share a scale
         if is_chosen(from_zero, name):
             axis.set(xlim=(0, None), ylim=(0, None))
         axis.set(**(limits or {}))
     return finished(figure, title, n_columns=n_abreast, order=keys, keys=None if keys else [])
+
+
+def _along(across: Words, panel: str, width: int) -> str:
+    """Give the label of an axis: broken where all panels have it, as it is where one has."""
+    if isinstance(across, str):
+        return "\n".join(textwrap.wrap(across, width))
+    return across.get(panel, "")
 
 
 def _look(number: int | None, *, points: bool, joined: bool) -> dict[str, Any]:
