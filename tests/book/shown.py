@@ -23,7 +23,11 @@ from recbias.book.chapters.popularity_bias import law
 from recbias.book.chapters.popularity_bias import setup as popularity_setup
 from recbias.book.chapters.sparsity_bias import figures as of_sparsity
 from recbias.book.figures import Figure
+from recbias.book.systems import figures as of_systems
+from recbias.book.systems import sensitivity
+from recbias.book.systems.line_up import LINE_UP
 from recbias.claims.judging import load_chapter
+from recbias.recommenders import line_up
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -108,12 +112,24 @@ def _of_concentration() -> list[Figure]:
     ]
 
 
+def _of_systems() -> list[Figure]:
+    results = recorded("systems")
+    ways = sensitivity.chosen_variations(LINE_UP)
+    chosen = line_up(LINE_UP, min_rating=4)
+    values = sensitivity.values_of_variations(results["sensitivity"], chosen, ways, metric="P@10")
+    return [
+        of_systems.one_name(results["one_name"]),
+        of_systems.sensitivity(results["sensitivity"], values, chosen, metric="P@10"),
+    ]
+
+
 _PAGES: Mapping[str, Callable[[], list[Figure]]] = {
     "01": _of_designs,
     "02": _of_sparsity,
     "03": _of_popularity,
     "06": _of_concentration,
     "index": _of_index,
+    "systems": _of_systems,
 }
 """What makes the figures of a page, by how its name begins."""
 
