@@ -11,6 +11,7 @@ from typing import Any
 from recbias.book.chapters import (
     concentration_metrics,
     design_alternatives,
+    offline_option_taxonomy,
     popularity_bias,
     sparsity_bias,
 )
@@ -18,6 +19,8 @@ from recbias.book.chapters.concentration_metrics import figures as of_concentrat
 from recbias.book.chapters.concentration_metrics.loop import CHOICES
 from recbias.book.chapters.design_alternatives import figures as of_designs
 from recbias.book.chapters.design_alternatives.panels import Design, four_designs
+from recbias.book.chapters.offline_option_taxonomy import figures as of_options
+from recbias.book.chapters.offline_option_taxonomy import figures_of_decisions as of_decisions
 from recbias.book.chapters.popularity_bias import figures as of_popularity
 from recbias.book.chapters.popularity_bias import law
 from recbias.book.chapters.popularity_bias import setup as popularity_setup
@@ -112,6 +115,23 @@ def _of_concentration() -> list[Figure]:
     ]
 
 
+def _of_options() -> list[Figure]:
+    results = recorded(offline_option_taxonomy.CHAPTER)
+    return [
+        of_options.configurations(results),
+        of_options.ratios(results, results["seeds"]),
+        of_options.unrated(results),
+        of_options.places(results["depths"]),
+        of_options.depth(results["systems"]),
+        of_options.profiles(results["profiles"]),
+        of_options.fills(results["fills"], results["fill_seeds"]),
+        of_options.overlap(results["overlaps"]),
+        of_options.significance(results["cells"]),
+        of_decisions.reversals(results["decisions"]),
+        of_decisions.worlds(results["worlds"]),
+    ]
+
+
 def _of_systems() -> list[Figure]:
     results = recorded("systems")
     ways = sensitivity.chosen_variations(LINE_UP)
@@ -128,6 +148,7 @@ _PAGES: Mapping[str, Callable[[], list[Figure]]] = {
     "02": _of_sparsity,
     "03": _of_popularity,
     "06": _of_concentration,
+    "07": _of_options,
     "index": _of_index,
     "systems": _of_systems,
 }
@@ -140,6 +161,7 @@ PACKAGES = {
     "02": "sparsity_bias",
     "03": "popularity_bias",
     "06": "concentration_metrics",
+    "07": "offline_option_taxonomy",
 }
 """Where the figures of the page of a chapter are defined."""
 

@@ -7,7 +7,7 @@ compared, ``value`` with ``low`` and ``high`` says what there is of it.
 """
 
 from recbias.book.figures.bars import bars, parts
-from recbias.book.figures.dots import dots
+from recbias.book.figures.dots import differences, dots
 from recbias.book.figures.figure import Figure
 from recbias.book.figures.lines import lines
 from recbias.book.figures.maps import field, matrix
@@ -20,6 +20,7 @@ __all__ = [
     "WIDTH",
     "Figure",
     "bars",
+    "differences",
     "dots",
     "field",
     "lines",

@@ -44,6 +44,8 @@ def dots(
     levels: Mapping[str, float] | Sequence[float] = (),
     keyed: Sequence[str] | None = None,
     marks: str = MARKS,
+    hollow: str = "",
+    apart: bool = True,
     log: bool = False,
     from_zero: bool = False,
     share_x: bool = True,
@@ -51,15 +53,16 @@ def dots(
 ) -> Picture:
     """Draw a dot for each value, a row for each name in a column, a panel for each in another.
 
-    Names of lines have a colour and mark each (`keyed` gives their order); without lines rows have.
-    Dots of one row stand below each other if one panel has several. Drawn where the rows have them:
-    ``low`` and ``high`` as whiskers, ``count`` as numbers behind a row, rules where ``group``
-    changes. `levels` are vertical lines; those with names are in the legend.
+    Names of lines have a colour and mark each (`keyed` gives their order), that one which is
+    `hollow` a grey edge; without lines rows have. Dots of one row stand below each other if one
+    panel has several, and `apart`. Drawn where the rows have them: ``low`` and ``high``,
+    ``count`` as numbers behind a row, rules where ``group`` changes. `levels` are vertical lines;
+    those with names are in the legend.
     """
     panels, names, lines = (names_in(rows, column) for column in (panel, row, line))
     keyed = [name for name in keyed or lines if name]
     labels = wrapped(names)
-    beside = rows.duplicated([column for column in (panel, row) if column in rows]).any()
+    beside = apart and rows.duplicated([column for column in (panel, row) if column in rows]).any()
     crowd = len(lines) if beside else 1
     a_row = max(a_row or row_height(labels) - 0.04, 0.1 + 0.15 * min(crowd, 4))
     tall = 1.2 + 0.2 * any(panels) + a_row * len(names)
@@ -85,9 +88,12 @@ def dots(
                 "label": each,
             }
             look = look if keyed else {"marker": "o", "markersize": 4}
+            look |= {"color": COLOURS[number % len(COLOURS)]}
+            if keyed and each == hollow:
+                look |= {"color": "0.45", "markerfacecolor": "white", "markersize": 6}
             axis.errorbar(
                 own[value], places, xerr=errors(own, value), linestyle="none", elinewidth=1.6,
-                color=COLOURS[number % len(COLOURS)], zorder=3, **look,
+                zorder=3, **look,
             )  # fmt: skip
         if "count" in rows:
             for at, counts in panel_rows.groupby(row, sort=False)["count"]:
@@ -104,6 +110,18 @@ def dots(
     first.set_yticks(range(len(names)), labels)
     first.set_ylim(len(names) - 0.5, -0.5)
     return finished(figure, title, n_columns=n_abreast, order=keys)
+
+
+def differences(
+    rows: pd.DataFrame, *, title: str, winners: tuple[str, str], across: Words
+) -> Picture:
+    """Draw differences as dots, each marked by who wins, as far as its interval tells."""
+    signs = (rows["low"] > 0).astype(int) - (rows["high"] < 0).astype(int)
+    words = {1: winners[0], -1: winners[1], 0: "open"}
+    return dots(
+        rows.assign(line=signs.map(words)), title=title, keyed=list(words.values()), hollow="open",
+        levels=(0,), across=across,
+    )  # fmt: skip
 
 
 def _draw_levels(axis: Axes, levels: Mapping[str, float] | Sequence[float]) -> None:
