@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from expressions_at import value_of
+from readable import faults, texts
 from recbias.book.chapters import overcoming_popularity_bias as chapter
 from recbias.book.chapters.overcoming_popularity_bias import best, plots, setup, worlds
 from recbias.book.figures import style
@@ -27,7 +28,6 @@ from recbias.experiment.worlds import Seen
 from recbias.recommenders import System
 from recbias.stats.agreement import kendall_tau
 from recbias.trust import compared_systems
-from test_figures import faults, texts
 
 NAMES = tuple(worlds.PROTOCOLS)
 SMALL = "world(relation=0.5,users=40,items=50,density=0.1,skew=0.4)"
