@@ -149,7 +149,7 @@ def test_a_lower_average_of_the_same_lists_is_no_inflation() -> None:
     """
     claim = "CCM20-C-FORGIVE"
     criterion = criteria_of(BY_ID[claim].topic)[claim]
-    changes = "P[reduced] of User kNN k=10 overlap=40 in overlaps = 0.297"
+    changes = "nDCG[reduced] of User kNN k=10 overlap=40 in overlaps = 0.347"
     (row,) = (r for r in rows() if r.claim == claim and r.part and r.changes == changes)
     found = verdict_of(row, criterion).parts
     assert [p.verdict for p in found if p.record.asserts == (1,)] == ["refuted", "beside", "beside"]

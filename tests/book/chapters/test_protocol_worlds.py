@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from expressions_at import value_of
+from readable import faults, texts
 from recbias.book.chapters import overcoming_popularity_bias as chapter
 from recbias.book.chapters.overcoming_popularity_bias import best, plots, setup, worlds
 from recbias.book.figures import style
@@ -23,13 +24,13 @@ from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, run_maker
 from recbias.experiment.results import SIMULATIONS
 from recbias.experiment.run import run
-from recbias.protocol.testset import dataset_splits
-from recbias.recommenders import Popularity, System
+from recbias.experiment.worlds import Seen
+from recbias.recommenders import System
 from recbias.stats.agreement import kendall_tau
 from recbias.trust import compared_systems
-from test_figures import faults, texts
 
 NAMES = tuple(worlds.PROTOCOLS)
+SMALL = "world(relation=0.5,users=40,items=50,density=0.1,skew=0.4)"
 
 
 def untied(min_rating: float) -> list[System]:
@@ -59,29 +60,27 @@ def auc_by_pairs(model: Any, train: set[tuple[int, int]], liked: np.ndarray) -> 
 @pytest.mark.parametrize("name", ["Popularity", "User kNN (rating prediction)"])
 def test_true_auc_counts_pairs_outside_training(name: str) -> None:
     """Popularity has ties; the neighbourhood has items without score."""
-    dataset = load_dataset("world(relation=0.5,users=40,items=50,density=0.1,skew=0.4)")
-    fold = dataset_splits(dataset, "ratio 0.2", seed=1)[0]
-    assert dataset.truth is not None
-    liked = dataset.truth.true_rating(np.arange(40)) >= 4
+    seen = Seen(load_dataset(SMALL), 1)
+    fold = seen.fold("ratio 0.2")
     (system,) = [each for each in compared_systems(4) if each.name == name]
-    model = system.build().fit(fold.train)
+    ranked, liked = seen.ranked(system, fold), seen.liked(4)
     train = set(zip(fold.train.user.tolist(), fold.train.item.tolist(), strict=True))
-    found = worlds.true_auc(model, fold, liked)
-    assert found == pytest.approx(auc_by_pairs(model, train, liked), abs=1e-12)
+    found = worlds.true_auc(ranked, liked)
+    assert found == pytest.approx(auc_by_pairs(ranked.model, train, liked), abs=1e-12)
     # Twin: with training items left in it would be another number.
-    assert abs(found - auc_by_pairs(model, set(), liked)) > 1e-3
+    assert abs(found - auc_by_pairs(ranked.model, set(), liked)) > 1e-3
 
 
 def test_users_who_like_all_or_nothing_have_no_auc() -> None:
-    dataset = load_dataset("world(relation=0.5,users=40,items=50,density=0.1,skew=0.4)")
-    fold = dataset_splits(dataset, "ratio 0.2", seed=1)[0]
+    seen = Seen(load_dataset(SMALL), 1)
+    fold = seen.fold("ratio 0.2")
     liked = np.zeros((40, 50), dtype=bool)
     liked[1] = True
     liked[2, :25] = True
-    model = Popularity().fit(fold.train)
+    ranked = seen.ranked(System("Popularity", "Popularity", {}), fold)
     train = set(zip(fold.train.user.tolist(), fold.train.item.tolist(), strict=True))
-    alone = auc_by_pairs(model, train, liked[:3])
-    assert worlds.true_auc(model, fold, liked) == pytest.approx(alone, abs=1e-12)
+    alone = auc_by_pairs(ranked.model, train, liked[:3])
+    assert worlds.true_auc(ranked, liked) == pytest.approx(alone, abs=1e-12)
 
 
 # ------------------------------------------------------------------------------------ the maker

@@ -14,16 +14,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from matplotlib.text import Text
 
 from expressions_at import parts_of
 from recbias._system.places import cells_kept_in
-from recbias.book.chapters.design_alternatives import VIEWS
+from recbias.book.chapters.design_alternatives import VIEWS, figures
 from recbias.book.chapters.design_alternatives import truth as module
-from recbias.book.chapters.design_alternatives.plots import plot_truth
 from recbias.book.chapters.design_alternatives.setup import CHAPTER, protocols
 from recbias.book.chapters.design_alternatives.truth import DESIGNS, SIMULATION
-from recbias.book.figures.style import use_book_style
 from recbias.claims import load_chapter
 from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
@@ -335,7 +332,7 @@ def test_the_title_states_the_worst_cases(recorded):
     found = module.truth_by_kind(recorded)
     least = {name: found.loc[found["design"] == name, "tau"].min() for name in DESIGNS}
     best = max(least, key=least.get)
-    title = module.truth_title(found, DESIGNS)
+    title = figures.true_orders(recorded).title
     assert title.lower().startswith(DESIGNS[best])
     numbers = [least.pop(best), max(least.values())]
     assert re.findall(r"-?\d\.\d\d", title.replace("\N{MINUS SIGN}", "-")) == [
@@ -343,13 +340,9 @@ def test_the_title_states_the_worst_cases(recorded):
     ]
 
 
-def test_the_figure_can_be_read_on_a_phone(recorded):
-    use_book_style()
-    found = module.truth_by_kind(recorded)
-    figure = plot_truth(found, DESIGNS, title="It matters")
-    assert [axis.get_title() for axis in figure.axes] == list(found["choice"].unique())
-    figure.canvas.draw()
-    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
-    assert min(text.get_fontsize() for text in texts) >= 12
-    (legend,) = figure.legends
+def test_the_figure_has_a_line_for_each_design_and_a_panel_for_each_choice(recorded):
+    picture = figures.true_orders(recorded).picture()
+    choices = module.truth_by_kind(recorded)["choice"].unique()
+    assert [axis.get_title() for axis in picture.axes] == list(choices)
+    (legend,) = picture.legends
     assert [text.get_text() for text in legend.get_texts()] == list(DESIGNS.values())

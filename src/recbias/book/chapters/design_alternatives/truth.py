@@ -206,17 +206,6 @@ def truth_by_kind(table: Table) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def truth_title(found: pd.DataFrame, designs: Mapping[str, str]) -> str:
-    """Say in two lines which design has the best worst case, and how the others fare."""
-    worst = {name: float(found.loc[found["design"] == name, "tau"].min()) for name in designs}
-    best = max(worst, key=worst.__getitem__)
-    least = worst.pop(best)
-    return (
-        f"{designs[best].capitalize()}: tau at least {least:.2f} in every kind of world;\n"
-        f"every other design falls to {max(worst.values()):.2f} or below in some"
-    ).replace("-", "\N{MINUS SIGN}")
-
-
 def _steps(values: FloatArray) -> FloatArray:
     first, second = np.triu_indices(len(values), k=1)
     return np.sign(values[first] - values[second])

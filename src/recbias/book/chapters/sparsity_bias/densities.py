@@ -328,3 +328,13 @@ def _read(grid: Grid, dataset: Dataset, cutoff: int, size: int) -> Judged:
         tables[name].append((reader.table(grid, "AR"), reader.table(grid, "all-1R")))
     least = grid.parsed["AR"].min_rating
     return Judged.of(list(tables.values()), min_rating=least, cutoff=cutoff, size=size)
+
+
+def pairs_by_share(needed: pd.DataFrame) -> pd.DataFrame:
+    """Count the pairs that some share of the test ratings tells apart, by design."""
+    rows = []
+    for design, words in DESIGNS.items():
+        shares = needed.loc[needed["design"] == design, ["value", "high", "low"]].to_numpy()
+        for share in np.geomspace(needed["value"].min(), 1.0, 60):
+            rows.append((words, 100 * share, *(shares < share).sum(axis=0)))
+    return pd.DataFrame(rows, columns=["line", "kept", "pairs", "low", "high"])
