@@ -32,14 +32,14 @@ def said_by(table):
     ]
 
 
-def unsaid(table):
+def unsaid(sentences):
     page = " ".join((ROOT / "book" / "deviations.md").read_text().split())
-    return [sentence for sentence in said_by(table) if sentence not in page]
+    return [sentence for sentence in sentences if sentence not in page]
 
 
 def test_the_page_says_what_was_measured(table):
-    assert unsaid(table) == []
-    assert len(unsaid(table.assign(covered=table["covered"] - 0.002))) == 5
+    assert unsaid(said_by(table)) == []
+    assert len(unsaid(said_by(table.assign(covered=table["covered"] - 0.002)))) == 5
 
 
 def test_the_study_is_as_large_as_the_page_says(table):
@@ -52,7 +52,80 @@ def test_the_study_is_as_large_as_the_page_says(table):
 def test_resolved_signs_cover_and_values_do(table):
     means = table.groupby("kind")["covered"].mean()
     assert means[SMOOTH].between(0.935, 0.965).all()
-    assert (means[["tau", "share"]] >= 0.935).all()
+    assert (means[["tau, resolved signs", "share"]] >= 0.935).all()
+
+
+# ---- the test of tau
+
+
+@pytest.fixture(scope="module")
+def taus():
+    return pd.read_csv(ROOT / "benchmarks" / "tau_coverage.csv")
+
+
+def said_by_taus(taus):
+    """Rows and sentences of the page, with numbers from the table."""
+    by_kind = dict(list(taus.groupby("kind")))
+    names = {"near ties": "near ties", "exact": "exact ties in part"}
+    rows = []
+    for distance in dict.fromkeys(taus["distances"]):
+        cells = [f"| {names.get(distance, distance)}"]
+        for column, form in (("covered", ".3f"), ("width", ".2f"), ("right 0.2", ".2f")):
+            cells += [
+                format(own[own["distances"] == distance][column].mean(), form)
+                for own in (by_kind[kind] for kind in KINDS)
+            ]
+        rows.append(" | ".join(cells) + " |")
+    test = by_kind["test"]
+    worst = test[["low", "high"]].to_numpy()
+    return [
+        *rows,
+        f"on average in {100 * worst.mean():.1f} % of the samples a side, in the worst of "
+        f"{len(test)} cells in {100 * worst.max():.1f} %",
+        f"held in {100 * test['covered'].mean():.1f} %, in the worst cell in "
+        f"{100 * test['covered'].min():.1f} %",
+    ]
+
+
+KINDS = ("test", "resolved signs", "percentiles")
+
+
+def too_often_wrong(taus):
+    """Cells whose error at a threshold that is the true tau is above .05 and three s.e."""
+    own = taus[taus["kind"] == "test"]
+    error = own[["low", "high"]].max(axis=1)
+    return own[error > 0.05 + 3 * (0.05 * 0.95 / own["draws"]) ** 0.5]
+
+
+def covers_too_little(taus):
+    own = taus[taus["kind"] == "test"]
+    return own[own["covered"] < 0.95 - 3 * (0.05 * 0.95 / own["draws"]) ** 0.5]
+
+
+def test_the_page_says_of_tau_what_was_measured(taus):
+    assert unsaid(said_by_taus(taus)) == []
+    worse = taus.assign(covered=taus["covered"] - 0.002, low=taus["low"] + 0.002)
+    assert len(unsaid(said_by_taus(worse))) == 10
+
+
+def test_the_test_of_tau_errs_in_no_cell_more_often_than_it_says(taus):
+    cells = taus[["systems", "distances", "aim"]].drop_duplicates()
+    assert len(cells) == 5 * 8 * 5
+    assert set(cells["systems"]) == {8, 12, 16, 20, 30}
+    assert len(too_often_wrong(taus)) == len(covers_too_little(taus)) == 0
+    percentiles = taus[taus["kind"] == "percentiles"].assign(kind="test")
+    assert len(too_often_wrong(percentiles)) > 50
+    assert len(covers_too_little(percentiles)) > 50
+
+
+def test_the_test_of_tau_decides_more_than_resolved_signs(taus):
+    by_cell = taus.set_index(["kind", "systems", "distances", "aim"])
+    right = [f"right {away}" for away in (0.1, 0.2, 0.3)]
+    test, signs = (by_cell.loc[kind, [*right, "width"]] for kind in KINDS[:2])
+    more = test - signs
+    assert (more[right] > -1e-9).all(axis=None)
+    assert (more["width"] < 1e-9).all()
+    assert test[right].mean().min() > 2 * signs[right].mean().max() / 3
 
 
 # ---- metrics of lists

@@ -2,8 +2,9 @@
 
 What is smooth in the values is taken on every resample, so that its interval is that of its
 replicates. An order is not: resampling breaks near ties more often than they are broken among the
-users at hand, and percentiles of tau or of a share do not cover. Their intervals follow from the
-differences that are resolved simultaneously: everything that the unresolved ones allow.
+users at hand, and percentiles of tau or of a share do not cover. The interval of a tau holds each
+that a test at the nearest values does not reject, that of a share or a count everything that
+differences allow which are not resolved, all together.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from recbias.stats.agreement import (
     resolved_signs,
     share_interval,
     tau_interval,
-    tau_intervals,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -432,11 +432,9 @@ def order_taus(
     a: Sequence[Quantity], b: Sequence[Quantity], choices: Sequence[Sequence[int]]
 ) -> list[Quantity]:
     """Compute `order_tau` among each of several choices of the systems."""
-    (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
-    intervals = tau_intervals(x, y, x_drawn, y_drawn, choices)
     return [
-        Quantity(float(kendall_tau(x[[*chosen]], y[[*chosen]])), None, limits=(low, high))
-        for chosen, (low, high) in zip(choices, intervals.tolist(), strict=True)
+        order_tau([a[number] for number in chosen], [b[number] for number in chosen])
+        for chosen in choices
     ]
 
 
@@ -444,9 +442,9 @@ def opposed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
     """Count the pairs of systems that two quantities order in opposite ways."""
     (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
     surely = float(len(agreement.opposed_pairs(x, y, x_drawn, y_drawn)))
-    # Of n pairs (1 - tau) / 2 are opposed; at the ends of the interval none is tied.
-    n_pairs = len(a) * (len(a) - 1) / 2
-    possibly = float(round(n_pairs * (1 - order_tau(a, b).interval[0]) / 2))
+    # Turned round, the opposed pairs are those that surely agree; all others may be opposed.
+    agreeing = len(agreement.opposed_pairs(x, -y, x_drawn, -y_drawn))
+    possibly = float(len(a) * (len(a) - 1) // 2 - agreeing)
     return Quantity(surely, None, limits=(surely, possibly))
 
 
