@@ -1,8 +1,10 @@
-"""How often intervals of Kendall's tau hold the truth, and what they decide.
+"""How often intervals of tau and of a share of orders hold the truth, and what they decide.
 
 ``python benchmarks/tau_coverage.py [DRAWS]`` writes ``tau_coverage.csv`` and ``.svg``.
 In each cell 8 to 30 systems have true values under two quantities, in orders whose tau is nearest
-to 0, .5, .8, .9 or 1: b's order is a's with random swaps of neighbours. DRAWS (120; half as many of
+to 0, .5, .8, .9 or 1: b's order is a's with random swaps of neighbours. Of 30 orders of three
+systems that are next to each other by b, the same share holds by b, but for exact ties: each begins
+where b's order does, at random, and is right or turns two neighbours. DRAWS (200; half as many of
 20 or 30 systems) samples of users are drawn, half of 300 and half of 1,000 users, each resampled
 1,000 times, as the package does. A user's value is the true value of the system and noise of mean
 0: a skewed level of the user, three tastes with the tails of Student's t with 5 degrees of freedom,
@@ -20,11 +22,11 @@ random     exponential, mean 1.5
 exact      half 0, half 2; the truth is tau-b
 clear, near ties   3 by a, .01 by b
 
-A row is a cell and a kind of interval: ``low`` is the share of intervals whose low end is above the
-true tau, ``high`` whose high end is below it: that is the error of deciding for the wrong side of a
-threshold that the true tau just reaches, and at every other threshold there are fewer. ``right``
-is the share of right decisions about a threshold .1, .2 or .3 away from the true tau, on either
-side (as far as there is a tau).
+A row is a cell and a kind of interval, the first three of tau, the last two of the share: ``low``
+is the share of intervals whose low end is above the ``truth``, ``high`` whose high end is below it:
+that is the error of deciding for the wrong side of a threshold that the truth just reaches, and at
+every other threshold there are fewer. ``right`` is the share of right decisions about a threshold
+.1, .2 or .3 away from the truth, on either side (as far as there is such a value).
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
 
@@ -43,7 +46,7 @@ from interval_coverage import tau_by_signs
 
 from recbias._system.streams import stream
 from recbias.book.figures.style import use_book_style
-from recbias.stats.agreement import kendall_tau, tau_interval
+from recbias.stats.agreement import kendall_tau, share_interval, tau_interval
 from recbias.stats.resampling import bootstrap_weights, interval
 
 HERE = Path(__file__).parent
@@ -55,6 +58,8 @@ TAUS = (0.0, 0.5, 0.8, 0.9, 1.0)
 SIZES, N_REPLICATES, CORRELATION = (300, 1000), 1000, 0.6
 AWAY = (0.1, 0.2, 0.3)
 KINDS = ("test", "resolved signs", "percentiles")
+SHARES = ("share, resolved signs", "share, percentiles")
+N_ORDERS = 30
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -82,6 +87,23 @@ def shuffled(n: int, tau: float, rng: np.random.Generator) -> npt.NDArray[np.int
     return order
 
 
+def orders_of(
+    best: npt.NDArray[np.intp], share: float, rng: np.random.Generator
+) -> npt.NDArray[np.intp]:
+    """List orders of three neighbours, of which a share is that from the best."""
+    places = rng.integers(len(best) - 2, size=N_ORDERS)[:, None] + np.arange(3)
+    wrong = places[round(share * N_ORDERS) :]
+    turned = rng.integers(2, size=len(wrong))
+    rows = np.arange(len(wrong))
+    wrong[rows, turned], wrong[rows, turned + 1] = wrong[rows, turned + 1], wrong[rows, turned]
+    return best[places]
+
+
+def holding(values: FloatArray, orders: npt.NDArray[np.intp]) -> FloatArray:
+    """Compute the share of orders that hold, along the last axis of values."""
+    return (np.diff(values[..., orders], axis=-1) < 0).all(axis=-1).mean(axis=-1)
+
+
 def skewed(rng: np.random.Generator, *shape: int) -> FloatArray:
     """Draw skewed noise of mean 0 and variance 1."""
     return (rng.gamma(0.5, size=shape) - 0.5) / np.sqrt(0.5)
@@ -107,6 +129,8 @@ class World:
             errors = np.sqrt(covariance[x, x] + covariance[y, y] - 2 * covariance[x, y])
             values[order[1:]] = np.cumsum(steps(name, n, rng) * errors)
         self.tau = float(kendall_tau(*self.values))
+        self.orders = orders_of(np.argsort(self.values[1], kind="stable")[::-1], tau, rng)
+        self.share = float(holding(self.values[1], self.orders))
 
     def sample(self, weights: FloatArray, rng: np.random.Generator) -> list[FloatArray]:
         """Draw users: values under both quantities and their replicates."""
@@ -131,28 +155,33 @@ def study(n: int, distance: str, aim: float, n_draws: int) -> list[dict[str, obj
     """Rows of the table for one cell."""
     rng = stream(1, "tau coverage", f"{n} {distance} {aim}")
     world = World(n, distance, aim, rng)
-    found: dict[str, list[tuple[float, float]]] = {kind: [] for kind in KINDS}
+    found: dict[str, list[tuple[float, float]]] = {kind: [] for kind in (*KINDS, *SHARES)}
     for size in SIZES:
         weights = bootstrap_weights(size, N_REPLICATES, rng=rng).astype(np.float64)
         for _ in range(n_draws // len(SIZES)):
             drawn = world.sample(weights, rng)
-            low, high = interval(kendall_tau(drawn[2].T, drawn[3].T))
-            for kind, ends in zip(
-                KINDS, (tau_interval(*drawn), tau_by_signs(*drawn), (low, high)), strict=True
-            ):
-                found[kind].append((float(ends[0]), float(ends[1])))
+            ends = (
+                tau_interval(*drawn),
+                tau_by_signs(*drawn),
+                interval(kendall_tau(drawn[2].T, drawn[3].T)),
+                share_interval(drawn[1], drawn[3], world.orders),
+                interval(holding(drawn[3].T, world.orders)),
+            )
+            for limits, (low, high) in zip(found.values(), ends, strict=True):
+                limits.append((float(low), float(high)))
     rows = []
     for kind, limits in found.items():
         low, high = np.array(limits).T
-        above, below = low > world.tau + 1e-9, high < world.tau - 1e-9
+        truth, least = (world.share, 0) if kind in SHARES else (world.tau, -1)
+        above, below = low > truth + 1e-9, high < truth - 1e-9
         row: dict[str, object] = {
-            "systems": n, "distances": distance, "tau": round(world.tau, 4), "aim": aim,
-            "kind": kind, "draws": len(low), "low": above.mean(), "high": below.mean(),
+            "systems": n, "distances": distance, "aim": aim, "kind": kind, "truth": round(truth, 4),
+            "draws": len(low), "low": above.mean(), "high": below.mean(),
             "covered": 1 - (above | below).mean(), "width": (high - low).mean(),
         }  # fmt: skip
         for away in AWAY:
-            right = [low > world.tau - away + 1e-9] if world.tau - away > -1 else []
-            right += [high < world.tau + away - 1e-9] if world.tau + away < 1 else []
+            right = [low > truth - away + 1e-9] if truth - away > least else []
+            right += [high < truth + away - 1e-9] if truth + away < 1 else []
             row[f"right {away}"] = np.mean(right)
         rows.append({k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()})
     return rows
@@ -191,17 +220,19 @@ def plot(table: pd.DataFrame) -> None:
 
 
 def main() -> None:
-    n_draws = int(sys.argv[1]) if len(sys.argv) > 1 else 120
-    started, rows = time.perf_counter(), []
-    for n, distance in product(N_SYSTEMS, DISTANCES):
-        for aim in TAUS:
-            rows += study(n, distance, aim, n_draws // (1 + (n >= 20)))
-        print(f"{n} systems, {distance}: {time.perf_counter() - started:.0f} s", flush=True)
-    table = pd.DataFrame(rows)
+    n_draws = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    started = time.perf_counter()
+    cells = list(product(N_SYSTEMS, DISTANCES, TAUS))
+    with ProcessPoolExecutor() as processes:
+        studied = [
+            processes.submit(study, n, distance, aim, n_draws // (1 + (n >= 20)))
+            for n, distance, aim in cells
+        ]
+        table = pd.DataFrame([row for each in studied for row in each.result()])
     table.to_csv(HERE / "tau_coverage.csv", index=False, lineterminator="\n")
     plot(table)
     print(overall(table).round(3).to_string())
-    print(f"{time.perf_counter() - started:.0f} s, {time.process_time():.0f} s of processor time")
+    print(f"{time.perf_counter() - started:.0f} s")
 
 
 if __name__ == "__main__":

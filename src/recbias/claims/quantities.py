@@ -29,6 +29,7 @@ from recbias.stats.agreement import (
     resolved_signs,
     share_interval,
     tau_interval,
+    tau_intervals,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -432,9 +433,11 @@ def order_taus(
     a: Sequence[Quantity], b: Sequence[Quantity], choices: Sequence[Sequence[int]]
 ) -> list[Quantity]:
     """Compute `order_tau` among each of several choices of the systems."""
+    (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
+    intervals = tau_intervals(x, y, x_drawn, y_drawn, choices)
     return [
-        order_tau([a[number] for number in chosen], [b[number] for number in chosen])
-        for chosen in choices
+        Quantity(float(kendall_tau(x[[*chosen]], y[[*chosen]])), None, limits=(low, high))
+        for chosen, (low, high) in zip(choices, intervals.tolist(), strict=True)
     ]
 
 
