@@ -76,46 +76,74 @@ def said_by_taus(taus):
                 for own in (by_kind[kind] for kind in KINDS)
             ]
         rows.append(" | ".join(cells) + " |")
-    test = by_kind["test"]
-    worst = test[["low", "high"]].to_numpy()
+    test, share = by_kind["test"], by_kind["share, resolved signs"]
     return [
         *rows,
-        f"on average in {100 * worst.mean():.1f} % of the samples a side, in the worst of "
-        f"{len(test)} cells in {100 * worst.max():.1f} %",
+        f"{wrong_side_of(test, 'tau')}, in the worst of {len(test)} cells in {worst_of(test)}",
+        f"{sum(largest_error(test) > 0.05)} cells are above 5 %",
         f"held in {100 * test['covered'].mean():.1f} %, in the worst cell in "
-        f"{100 * test['covered'].min():.1f} %",
+        f"{100 * test['covered'].min():.1f} %, and in {sum(test['covered'] == 1)} of the "
+        f"{len(test)} cells in every sample",
+        f"{wrong_side_of(share, 'share')}, in the worst cell in {worst_of(share)}",
+        f"share is held in {100 * share['covered'].mean():.1f} %, in the worst cell in "
+        f"{100 * share['covered'].min():.1f} %",
+        f"its mean width is {share['width'].mean():.2f}, and .2 from the true share it is right in "
+        f"{100 * share['right 0.2'].mean():.0f} %",
+        f"Percentiles hold the true share in {100 * by_kind[SHARES[1]]['covered'].mean():.1f} %",
     ]
 
 
 KINDS = ("test", "resolved signs", "percentiles")
+SHARES = ("share, resolved signs", "share, percentiles")
 
 
-def too_often_wrong(taus):
-    """Cells whose error at a threshold that is the true tau is above .05 and three s.e."""
-    own = taus[taus["kind"] == "test"]
-    error = own[["low", "high"]].max(axis=1)
-    return own[error > 0.05 + 3 * (0.05 * 0.95 / own["draws"]) ** 0.5]
+def wrong_side_of(own, what):
+    mean = 100 * own[["low", "high"]].to_numpy().mean()
+    return f"on the wrong side of the true {what} on average in {mean:.1f} % of the samples a side"
 
 
-def covers_too_little(taus):
-    own = taus[taus["kind"] == "test"]
-    return own[own["covered"] < 0.95 - 3 * (0.05 * 0.95 / own["draws"]) ** 0.5]
+def largest_error(own):
+    """Of each cell: at a threshold that is the truth, on the side that errs more."""
+    return own[["low", "high"]].max(axis=1)
 
 
-def test_the_page_says_of_tau_what_was_measured(taus):
-    assert unsaid(said_by_taus(taus)) == []
-    worse = taus.assign(covered=taus["covered"] - 0.002, low=taus["low"] + 0.002)
-    assert len(unsaid(said_by_taus(worse))) == 10
+def worst_of(own):
+    return f"{100 * largest_error(own).max():.1f} %"
 
 
-def test_the_test_of_tau_errs_in_no_cell_more_often_than_it_says(taus):
-    cells = taus[["systems", "distances", "aim"]].drop_duplicates()
+def three_errors(own):
+    return 3 * (0.05 * 0.95 / own["draws"]) ** 0.5
+
+
+def too_often_wrong(taus, kind):
+    """Cells whose error is above .05 and three standard errors."""
+    own = taus[taus["kind"] == kind]
+    return own[largest_error(own) > 0.05 + three_errors(own)]
+
+
+def covers_too_little(taus, kind):
+    own = taus[taus["kind"] == kind]
+    return own[own["covered"] < 0.95 - three_errors(own)]
+
+
+def test_the_page_says_of_tau_and_share_what_was_measured(taus):
+    said = said_by_taus(taus)
+    assert unsaid(said) == []
+    worse = taus.assign(
+        covered=taus["covered"] - 0.002, low=taus["low"] + 0.1, width=taus["width"] + 0.1
+    )
+    worse["right 0.2"] += 0.02
+    assert len(unsaid(said_by_taus(worse))) == len(said)
+
+
+@pytest.mark.parametrize(("kind", "percentiles"), [(KINDS[0], KINDS[2]), SHARES])
+def test_tests_of_tau_and_share_err_in_no_cell_more_often_than_they_say(taus, kind, percentiles):
+    cells = taus.loc[taus["kind"] == kind, ["systems", "distances", "aim"]].drop_duplicates()
     assert len(cells) == 5 * 8 * 5
     assert set(cells["systems"]) == {8, 12, 16, 20, 30}
-    assert len(too_often_wrong(taus)) == len(covers_too_little(taus)) == 0
-    percentiles = taus[taus["kind"] == "percentiles"].assign(kind="test")
-    assert len(too_often_wrong(percentiles)) > 50
-    assert len(covers_too_little(percentiles)) > 50
+    assert len(too_often_wrong(taus, kind)) == len(covers_too_little(taus, kind)) == 0
+    assert len(too_often_wrong(taus, percentiles)) > 50
+    assert len(covers_too_little(taus, percentiles)) > 50
 
 
 def test_the_test_of_tau_decides_more_than_resolved_signs(taus):

@@ -378,8 +378,8 @@ def tau_interval(
     Where systems are closer than noise, any tau may be true and the interval is wide, whatever the
     tau of the sample: no interval that covers can be short there. Where all pairs are clear it is a
     point. The test guards against the least favourable truth near the sample: in simulations the
-    error on a side was 1 % to 5 % where close systems were as good as tied, many apart, and next to
-    none elsewhere (``benchmarks/README.md``).
+    error on a side was about 5 % where close systems were as good as tied, and next to none
+    elsewhere (``benchmarks/README.md``).
 
     References
     ----------
