@@ -73,7 +73,7 @@ def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
     }
 
 
-@maker(f"{CHAPTER}/points", Table, uses=_revisions, covers=("workers",))
+@maker(f"{CHAPTER}/points", Table, revision=2, uses=_revisions, covers=("workers",))
 def points(
     *,
     liked: Mapping[str, float],

@@ -202,7 +202,7 @@ def _distance(kinds: Sequence[Shape], shape: Shape, place: int) -> float:
     return abs(np.log(kind.density / shape.density)) + abs(kind.skew - shape.skew)
 
 
-@maker(f"{CHAPTER}/trust_answers", Table, uses=_uses, covers=("workers",))
+@maker(f"{CHAPTER}/trust_answers", Table, revision=2, uses=_uses, covers=("workers",))
 def trust_answers(
     *, liked: Mapping[str, float], n_worlds: int, split: str, seed: int, workers: int = 1
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
