@@ -84,9 +84,8 @@ from myst_nb import glue
 from recbias import Grid, line_up, run
 from recbias.book import choosing, non_personalised, pages
 from recbias.book.cards import verdict_cards
-from recbias.book.chapters import popularity_bias as chapter
 from recbias.book.chapters.design_alternatives.setup import largest_sample
-from recbias.book.chapters.popularity_bias import law, plots, setup, tables
+from recbias.book.chapters.popularity_bias import SIMULATIONS, law, measure, plots, setup, tables
 from recbias.book.chapters.popularity_bias.chain import chain_title
 from recbias.book.chapters.popularity_bias.concentration import (
     concentration_table,
@@ -96,10 +95,11 @@ from recbias.book.chapters.popularity_bias.concentration import (
 )
 from recbias.book.figures import style
 from recbias.book.findings import said, state
+from recbias.book.predictions import predicted as predict
 from recbias.claims import judge_chapter
 from recbias.data.datasets import top_rating
-from recbias.experiment import makers
 from recbias.experiment import training_seeds as seeds
+from recbias.experiment.results import begin_page
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -115,6 +115,7 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
 style.use_book_style()
+begin_page("03_popularity_bias")
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
@@ -209,32 +210,40 @@ HTML(pages.claims_of("popularity bias"))
 # samples of {glue:text}`size` give on average ([how](#metric-expected)), and none has to be drawn.
 
 # %%
-asked = setup.protocols(min_rating)
+protocols = {
+    "AR": f"TI-AN-AR rel>={min_rating}",
+    "all-1R": f"TI-AN-1R rel>={min_rating}",
+}
 precision, of_runs = f"P@{cutoff}", f"P@{cutoff}|t={size}"
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems), n_seeds),
-        asked,
+        protocols,
         {"AR": (precision,), "all-1R": (of_runs,)},
         split=split,
         seed=seed,
-        replicates=setup.combined(cutoff, size),
+        replicates=[("AR", precision), ("all-1R", of_runs)],
     ),
     workers=workers,
-    record="03_popularity_bias/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
 Markdown(pages.data_line(measured))
 
 # %%
-record = "03_popularity_bias/pure_skew"
-given = {"min_rating": min_rating, "split": split, "seed": seed}
-n_sampled = largest_sample(dataset, size, **given)
-given |= {"cutoff": cutoff, "size": size}
-given["n_sampled"] = n_sampled
-pure_skew = makers.run_maker(record, dataset, parameters=given, record=record)
+n_sampled = largest_sample(dataset, size, min_rating=min_rating, split=split, seed=seed)
+pure_skew = measure.pure_skew(
+    dataset,
+    min_rating=min_rating,
+    split=split,
+    cutoff=cutoff,
+    size=size,
+    n_sampled=n_sampled,
+    seed=seed,
+    workers=workers,
+)
 
 # %% tags=["hide-input", "remove-output"]
 names = setup.designs(size)
@@ -251,8 +260,7 @@ for what in ("data", "skew"):
 # ratings. That is a fact about *splits*, before it is one about people.
 
 # %%
-record, given = "03_popularity_bias/chain", {"split": split, "seed": seed, "min_rating": min_rating}
-chain = makers.run_maker(record, dataset, parameters=given, record=record)
+chain = measure.chain(dataset, split=split, seed=seed, min_rating=min_rating)
 
 # %% tags=["hide-input"]
 figure = plots.plot_chain(chain.frame, title=chain_title(chain))
@@ -306,22 +314,20 @@ HTML(style.downloads(figure, chain.frame.set_index("group"), "popularity-chain")
 # ::::
 
 # %%
-asked = non_personalised.baseline_grid(min_rating, cutoff=cutoff, size=size)
 rankings = run(
     Grid(
         dataset,
         with_seeds(non_personalised.baselines(min_rating), n_seeds),
-        asked["protocols"],
-        asked["metrics"],
+        {**protocols, "all-1R whole": f"TI-AN-1R rel>={min_rating}"},
+        non_personalised.baseline_metrics(cutoff, size),
         split=split,
         seed=seed,
     ),
     workers=workers,
-    record="03_popularity_bias/baselines",
+    name="baselines",
 )
-given = {"min_rating": min_rating, "split": split, "cutoff": cutoff, "size": size, "seed": seed}
-predicted = makers.run_maker(
-    "non-personalised/predicted", dataset, parameters=given, record="03_popularity_bias/predicted"
+predicted = predict(
+    dataset, min_rating=min_rating, split=split, cutoff=cutoff, size=size, seed=seed
 )
 
 # %% tags=["hide-input"]
@@ -370,13 +376,11 @@ HTML(style.downloads(figure, found, f"rankings-{measured.dataset['name']}"))
 
 # %%
 simulated = {}
-for name, given in chapter.SIMULATIONS.items():
-    record = f"03_popularity_bias/{name}"
-    simulated[name] = makers.run_maker(record, None, parameters=given, record=record)
+for name, given in SIMULATIONS.items():
+    simulated[name] = getattr(measure, name)(**given, workers=workers)
 
 # %%
-record = "03_popularity_bias/fitted"
-fitted = makers.run_maker(record, dataset, parameters={}, record=record)
+fitted = measure.fitted(dataset)
 
 # %% tags=["hide-input"]
 Markdown(tables.fits_table(fitted))
@@ -472,10 +476,7 @@ HTML(style.downloads(figure, found.set_index("system"), "figure-5-centre"))
 # them can be written down.
 
 # %%
-record = "03_popularity_bias/concentration"
-concentration = makers.run_maker(
-    record, dataset, parameters={"min_rating": min_rating}, record=record
-)
+concentration = measure.concentration(dataset, min_rating=min_rating)
 
 # %% tags=["hide-input"]
 beside = data_sets_beside(concentration)
@@ -526,8 +527,7 @@ Markdown(concentration_table(beside))
 # ## Verdicts
 
 # %%
-record, given = "03_popularity_bias/checks", {"min_rating": min_rating, "seed": seed}
-checks = makers.run_maker(record, dataset, parameters=given, record=record)
+checks = measure.checks(dataset, min_rating=min_rating, seed=seed)
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": rankings, "predicted": predicted, "chain": chain}

@@ -78,14 +78,14 @@ from recbias import Grid, run
 from recbias.book import choosing, pages
 from recbias.book.cards import verdict_cards
 from recbias.book.chapters import concentration_metrics as chapter
-from recbias.book.chapters.concentration_metrics import plots, setup
+from recbias.book.chapters.concentration_metrics import measure, plots, setup
 from recbias.book.chapters.concentration_metrics.alike import tau_matrix
 from recbias.book.chapters.concentration_metrics.loop import CHOICES, LOOP, rounds_shown
 from recbias.book.figures import style
 from recbias.book.findings import said, state
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.claims import judge_chapter
-from recbias.experiment import makers
+from recbias.experiment.results import begin_page
 
 # %% tags=["parameters"]
 dataset: str = "ml-100k"
@@ -98,6 +98,7 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
 style.use_book_style()
+begin_page("06_concentration")
 min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 split = split or setup.split_of(dataset)
 for name, text in choosing.written(min_rating=min_rating, cutoff=cutoff).items():
@@ -214,19 +215,20 @@ Markdown(chapter.tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
 # with it another LTI ([E17](#err-e17)).
 
 # %%
-asked, metrics = setup.protocols(min_rating), {"full": setup.metrics(cutoff)}
+protocols = {"full": f"AI-AN-AR rel>={min_rating} users=tested"}
+metrics = {"full": setup.metrics(cutoff)}
 measured = run(
     Grid(
         dataset,
         setup.line_up_of(dataset, min_rating, n_seeds),
-        asked,
+        protocols,
         metrics,
         split=split,
         seed=seed,
         replicates=setup.combined(metrics),
     ),
     workers=workers,
-    record="06_concentration/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
@@ -273,10 +275,12 @@ HTML(style.downloads(figure, ranked, "ranks"))
 #   this gives, sampling alone gives.
 
 # %%
-record = "06_concentration/references"
-given = {"min_rating": min_rating, "grid": measured.grid.to_dict()}
-given["metrics"] = list(setup.of_chance(cutoff))
-references = makers.run_maker(record, dataset, parameters=given, record=record)
+references = measure.references(
+    dataset,
+    min_rating=min_rating,
+    metrics=list(setup.of_chance(cutoff)),
+    grid=measured.grid,
+)
 
 # %% tags=["hide-input"]
 values = chapter.tables.values_frame(measured, references, cutoff)
@@ -297,9 +301,7 @@ Markdown(chapter.tables.values_table(values))
 # :::
 
 # %%
-record = "06_concentration/lorenz"
-given = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
-lorenz = makers.run_maker(record, dataset, parameters=given, record=record)
+lorenz = measure.lorenz(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
 
 # %% tags=["hide-input", "remove-output"]
 curves = lorenz.frame.set_index("share")
@@ -330,14 +332,14 @@ lambdas = run(
     Grid(
         dataset,
         setup.line_up_of(dataset, min_rating, n_seeds),
-        asked,
+        protocols,
         tails,
         split=split,
         seed=seed,
         replicates=setup.combined({"full": setup.ends_of_lambdas(cutoff)}),
     ),
     workers=workers,
-    record="06_concentration/lambdas",
+    name="lambdas",
 )
 
 # %% tags=["hide-input", "remove-output"]
@@ -433,14 +435,14 @@ if others:
         Grid(
             dataset,
             setup.line_up_of(dataset, min_rating, 1),
-            asked,
+            protocols,
             {"full": others},
             split=split,
             seed=seed,
             replicates=(),
         ),
         workers=workers,
-        record="06_concentration/lengths",
+        name="lengths",
     )
 
 # %% tags=["hide-input"]
@@ -460,9 +462,7 @@ Markdown(f"{table}\n\n{setup.lengths_note(dataset)}")
 # differences that each of three explains by a straight line ($R^2$).
 
 # %%
-record = "06_concentration/explained"
-given = {"cutoffs": list(setup.lengths_of(dataset)), "grid": measured.grid.to_dict()}
-explained = makers.run_maker(record, dataset, parameters=given, record=record)
+explained = measure.explained(dataset, cutoffs=list(setup.lengths_of(dataset)), grid=measured.grid)
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.explained_table(explained))
@@ -499,9 +499,7 @@ Markdown(chapter.tables.explained_table(explained))
 #   taken more often, in proportion to the rating that they would give.
 
 # %%
-loop = makers.run_maker(
-    "06_concentration/loop", None, parameters=LOOP, record="06_concentration/loop"
-)
+loop = measure.loop(**LOOP, workers=workers)
 
 # %% tags=["hide-input", "remove-output"]
 figures = {}
@@ -594,9 +592,7 @@ Markdown(chapter.tables.foretold_table(loop))
 # ## Verdicts
 
 # %%
-record = "06_concentration/checks"
-given = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
-checks = makers.run_maker(record, dataset, parameters=given, record=record)
+checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
 
 # %%
 results = {"systems": measured, **({} if lengths is None else {"lengths": lengths})}

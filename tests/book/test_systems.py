@@ -24,7 +24,7 @@ from recbias.claims.reference import find_reference, references
 from recbias.data.datasets import Dataset, dataset_info
 from recbias.data.ratings import Ratings, RatingScale
 from recbias.errors import ConfigError, MissingData
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import load_result
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
@@ -419,7 +419,7 @@ def test_fixed_rankings_score_what_a_grid_measures(monkeypatch, tmp_path):
 def test_chance_is_recorded_and_verified(monkeypatch, tmp_path):
     monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path))
     monkeypatch.setattr("recbias.experiment.makers.load_dataset", lambda *_, **__: world())
-    made = run_maker("systems/chance", "synthetic", parameters=PARAMETERS, record="systems/chance")
+    made = find_maker("systems/chance")("synthetic", **PARAMETERS, name="systems/chance")
     stored = load_result(tmp_path / "synthetic" / "systems" / "chance")
     np.testing.assert_array_equal(
         validation.fixed_rankings(stored, "P@10"), validation.fixed_rankings(made, "P@10")
@@ -756,7 +756,7 @@ def test_facts_about_data_are_those_of_scipy_and_a_count(tied):
 
 def test_the_world_of_the_page_has_a_third_without_likes_and_dislikes_what_is_popular():
     """And there the tie rule decides: LibRec's lists hold more disliked items, by intervals."""
-    made = run_maker("systems/ties", "synthetic", parameters={**TIES, "world": ties.WORLD})
+    made = find_maker("systems/ties")("synthetic", **TIES, world=ties.WORLD)
     share = made.select(data="world", metric="share of users")["value"].iloc[0]
     assert share == pytest.approx(1 / 3, abs=0.05)
     relation = made.select(data="world", metric="file order and popularity")["value"].iloc[0]
@@ -799,7 +799,7 @@ def test_the_sentence_follows_the_numbers(tied):
 def test_ties_are_recorded_verified_and_asked_of_a_world_with_preferences(monkeypatch, tmp_path):
     monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path))
     monkeypatch.setattr("recbias.experiment.makers.load_dataset", lambda *_, **__: world())
-    run_maker("systems/ties", "synthetic", parameters=TIES, record="systems/ties")
+    find_maker("systems/ties")("synthetic", **TIES, name="systems/ties")
     stored = load_result(tmp_path / "synthetic" / "systems" / "ties")
     assert ties.ties_sentence(stored)
     assert stored.verify(stored.recompute()).differing == ()

@@ -27,7 +27,7 @@ from recbias.book.chapters.overcoming_popularity_bias.positive_ratio import (
 )
 from recbias.claims.evidence import NotTestable
 from recbias.data.datasets import Dataset, load_dataset
-from recbias.experiment.makers import run_maker
+from recbias.experiment.makers import find_maker
 from recbias.protocol.testset import dataset_splits
 
 WORLD = "world(relation=0.7,users=120,items=90,density=0.1,skew=0.5)"
@@ -115,7 +115,7 @@ def test_equal_ratios_have_no_order():
 
 def test_ratio_segments_are_rows_of_the_table():
     given = {"min_rating": 4, "seed": 1, "uniform": "uniform 0.05", "n_segments": 5}
-    table = run_maker(f"{setup.CHAPTER}/positive_ratio", WORLD, parameters=given)
+    table = find_maker(f"{setup.CHAPTER}/positive_ratio")(WORLD, **given)
     shown = ratio_segments(table)
     assert shown["segment"].tolist() == [1, 2, 3, 4, 5]
     assert ((shown["low"] < shown["ratio"]) & (shown["ratio"] < shown["high"])).all()
@@ -169,7 +169,7 @@ def test_what_is_combined_is_kept(kept):
 @pytest.fixture(scope="module")
 def draws():
     given = {"min_rating": 4, "seed": 1, "cutoff": 10, "size": 30, "uniform": "uniform 0.05"}
-    return run_maker(f"{setup.CHAPTER}/uniform_draws", WORLD, parameters=given)
+    return find_maker(f"{setup.CHAPTER}/uniform_draws")(WORLD, **given)
 
 
 def test_the_first_draw_of_a_uniform_test_is_that_of_the_grid(kept, draws):
@@ -282,7 +282,7 @@ def test_makers_lay_out_worlds_by_kind_and_number():
     small = {"n_worlds": 2, "systems": ("Popularity",), "min_rating": 4, "cutoff": 10, "size": 50,
              "split": "ratio 0.2", "uniform": "uniform 0.1", "workers": 1}  # fmt: skip
     name = f"{setup.CHAPTER}/rising_ratio"
-    table = run_maker(name, None, parameters={"relations": (-1.0, 1.0), **small})
+    table = find_maker(name)(relations=(-1.0, 1.0), **small)
     assert table.index == ("relation", "number", "system")
     assert table.frame["relation"].tolist() == [-1, -1, 1, 1]
     assert table.frame["number"].tolist() == [1, 2, 1, 2]

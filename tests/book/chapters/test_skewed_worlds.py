@@ -25,7 +25,7 @@ from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import Quantity
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
@@ -82,8 +82,7 @@ def test_worlds_are_of_the_size_of_movielens_1m() -> None:
 
 
 def test_what_is_looked_at_before_ranking() -> None:
-    found = run_maker(f"{setup.CHAPTER}/laws", None, parameters={**law.LAWS,
-                      "alphas": [0, 2], "n_worlds": 1, "workers": 1}).frame  # fmt: skip
+    found = law.laws(**{**law.LAWS, "alphas": [0, 2], "n_worlds": 1}).frame
     assert found["off_total"].tolist() == found["absent"].tolist() == [0, 0]
     assert (found["off_law"] < 1).all()
     flat, steep = found["relation"]
@@ -150,7 +149,7 @@ def test_a_table_over_the_skew_has_trained_systems_in_few_worlds_only(
     monkeypatch.setattr(skew, "world_name", small.format)
     given = {**skew.SKEW, "alphas": [0, 2], "n_worlds": 3, "n_trained": 1,
              "trained": ["pLSA"], "workers": 1}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/skew", None, parameters=given).frame
+    found = find_maker(f"{setup.CHAPTER}/skew")(**given).frame
     assert found.groupby("system").size().to_dict() == {"Popularity": 6, "Random": 6, "pLSA": 2}
     means = found.groupby(["alpha", "system"])["P@10|t=100"].mean()
     assert means[0, "Popularity"] < means[0, "Random"] < means[2, "Popularity"]
@@ -166,7 +165,7 @@ def test_twins_have_the_same_counts_and_other_pairs(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(skew, "_of_systems", keep)
     given = {**skew.TWINS, "world": "world(users=120,items=90)", "n_worlds": 2,
              "workers": 1}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/twins", None, parameters=given)
+    found = find_maker(f"{setup.CHAPTER}/twins")(**given)
     assert found.frame["kind"].tolist() == ["preferences", "no preferences"] * 2
     for own, twin in (seen[:2], seen[2:]):
         for counts in ("user_counts", "item_counts"):
@@ -176,8 +175,7 @@ def test_twins_have_the_same_counts_and_other_pairs(monkeypatch: pytest.MonkeyPa
 
 
 def test_few_liked_items_make_popularity_nearly_the_best() -> None:
-    found = run_maker(f"{setup.CHAPTER}/few_liked", None,
-                      parameters={**few_liked.FEW_LIKED, "n_worlds": 2})  # fmt: skip
+    found = find_maker(f"{setup.CHAPTER}/few_liked")(**{**few_liked.FEW_LIKED, "n_worlds": 2})
     means = found.frame.groupby(["kind", "system"])["P@10"].mean()
     reached = means.xs("Popularity", level="system") / means.xs(few_liked.IDEAL, level="system")
     assert reached["few"] > reached["few of many"] > 0.5 > reached["even"]
@@ -319,7 +317,7 @@ def test_pure_skew_is_nothing_but_the_ratio_of_two_means() -> None:
     dataset = load_dataset("world(relation=0.6,users=150,items=100,density=0.08)")
     given = {"min_rating": 4, "split": "k-fold 3", "cutoff": 2, "size": 20, "n_sampled": 30,
              "seed": 1, "n_worlds": 3}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/pure_skew", dataset.name, parameters=given)
+    found = find_maker(f"{setup.CHAPTER}/pure_skew")(dataset.name, **given)
     shares = pure_skew.skew_shares(found).set_index("design")
     assert (shares["share"] == shares[pure_skew.WORLD] / shares[pure_skew.DATA]).all()
     assert ((shares["low"] < shares["share"]) & (shares["share"] < shares["high"])).all()
@@ -337,7 +335,7 @@ def test_pure_skew_is_nothing_but_the_ratio_of_two_means() -> None:
     assert shares.loc["R_test", pure_skew.DATA] == pytest.approx(hits / users / 2, rel=0.03)
     assert shares.loc["R_test", pure_skew.RANDOM] != pytest.approx(hits / users / 2, rel=0.03)
     with pytest.raises(ConfigError, match="an interval over worlds needs two at least"):
-        run_maker(f"{setup.CHAPTER}/pure_skew", dataset.name, parameters={**given, "n_worlds": 1})
+        find_maker(f"{setup.CHAPTER}/pure_skew")(dataset.name, **{**given, "n_worlds": 1})
 
 
 def test_pure_skew_has_the_interval_of_student_over_worlds_of_their_own() -> None:
@@ -345,7 +343,7 @@ def test_pure_skew_has_the_interval_of_student_over_worlds_of_their_own() -> Non
     dataset = load_dataset("world(relation=0.6,users=150,items=100,density=0.08)")
     given = {"min_rating": 4, "split": "k-fold 3", "cutoff": 2, "size": 20, "n_sampled": 30,
              "seed": 1, "n_worlds": 4}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/pure_skew", dataset.name, parameters=given)
+    found = find_maker(f"{setup.CHAPTER}/pure_skew")(dataset.name, **given)
     model = System("Popularity", "Popularity", {})
     values = []
     for number in range(1, 5):
@@ -371,9 +369,7 @@ def test_data_without_preferences_are_pure_skew() -> None:
              "seed": 1, "n_worlds": 4}  # fmt: skip
     name = f"{setup.CHAPTER}/pure_skew"
     free, liking = (
-        pure_skew.skew_shares(run_maker(name, world, parameters=given))
-        .set_index("design")
-        .loc["1R"]
+        pure_skew.skew_shares(find_maker(name)(world, **given)).set_index("design").loc["1R"]
         for world in ("world(alpha=2,users=500,items=400)", "world(relation=0.9,choice=0)")
     )
     assert free["low"] < 1 < free["high"]
@@ -442,7 +438,7 @@ def test_points_of_a_world_and_of_a_sample_of_it_agree(monkeypatch: pytest.Monke
     for name, dataset in (("whole", world), ("sampled", sampled)):
         monkeypatch.setattr(relation_map, "load_dataset", lambda _, own=dataset: own)
         given = {"liked": {"synthetic": 4}, "split": "ratio 0.2", "seed": 1, "n_resamples": 200}
-        made = run_maker(f"{setup.CHAPTER}/points", None, parameters=given)
+        made = find_maker(f"{setup.CHAPTER}/points")(**given)
         found[name] = made.frame.set_index("quantity")
     whole, part = found["whole"], found["sampled"]
     for quantity in ("relation", "true", "overrated"):
@@ -451,4 +447,4 @@ def test_points_of_a_world_and_of_a_sample_of_it_agree(monkeypatch: pytest.Monke
     assert whole.loc["skew", "value"] == part.loc["skew", "value"]
     monkeypatch.setattr(relation_map, "load_dataset", lambda _: blind)
     with pytest.raises(ConfigError, match="neither truth nor an unbiased part"):
-        run_maker(f"{setup.CHAPTER}/points", None, parameters=given)
+        find_maker(f"{setup.CHAPTER}/points")(**given)

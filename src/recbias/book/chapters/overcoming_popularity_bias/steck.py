@@ -25,9 +25,8 @@ from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER, GAMM
 from recbias.claims.quantities import over_worlds
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
-from recbias.data.simulation import REVISION, PreferenceOptions, PreferenceWorld
+from recbias.data.simulation import PreferenceOptions, PreferenceWorld
 from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.metrics import parse_metric
 from recbias.metrics.incomplete import observation_weights, stratified_sums, stratified_weights
@@ -44,7 +43,6 @@ STECK: Mapping[str, Any] = {
     "size": (500, 1200),
     "min_rating": 4,
     "test_share": 0.2,
-    "workers": 2,
 }
 """What the chapter asks of `steck`, whatever the data of its page."""
 
@@ -55,19 +53,6 @@ _RULE = "AI-AN-AR"
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-
-
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks and the metric."""
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "metric": parse_metric(f"SR(gamma=1)@{_CUTOFF}").identity(),
-        "systems": [
-            {"name": system.name, **system.identity()}
-            for system in compared_systems(parameters["min_rating"])
-        ],
-    }
 
 
 class Observed(NamedTuple):
@@ -124,7 +109,13 @@ def _mean_where(values: FloatArray, rows: BoolArray) -> FloatArray:
     return np.divide(total, number, out=np.full(len(number), np.nan), where=number > 0)
 
 
-@maker(f"{CHAPTER}/steck", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world"),
+    systems=compared_systems,
+    uses={"metric": parse_metric(f"SR(gamma=1)@{_CUTOFF}")},
+)
 def steck(
     *,
     relations: Sequence[float],

@@ -28,9 +28,8 @@ from recbias.book.chapters.overcoming_popularity_bias.setup import (
     uniform_protocols,
 )
 from recbias.data.datasets import Dataset, load_dataset
-from recbias.data.simulation import REVISION, PreferenceOptions
+from recbias.data.simulation import PreferenceOptions
 from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.metrics import aggregation, measure, parse_metric
 from recbias.protocol.protocol import Protocol
@@ -79,7 +78,6 @@ WORLDS: Mapping[str, Any] = {
     "min_rating": 4,
     "split": "ratio 0.2",
     "uniform": "uniform 0.2",
-    "workers": 2,
 }
 """What the chapter asks of `worlds`, whatever the data of its page."""
 
@@ -94,23 +92,20 @@ class _Kind(NamedTuple):
     number: int
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    least = parameters["min_rating"]
-    texts = {**protocols(least)[0], **uniform_protocols(least)}
-    return {
-        **component_revisions(sampled=False, reduced=True),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "compared": {name: [texts[label], metric] for name, (label, metric) in _ALL.items()},
-        "metrics": [parse_metric(metric).identity() for _, metric in _ALL.values()],
-        "systems": [
-            {"name": system.name, **system.identity()} for system in compared_systems(least)
-        ],
-    }
+def _compared(min_rating: float) -> dict[str, list[str]]:
+    """Write the protocol and the metric behind each name."""
+    texts = {**protocols(min_rating)[0], **uniform_protocols(min_rating)}
+    return {name: [texts[label], metric] for name, (label, metric) in _ALL.items()}
 
 
-@maker(f"{CHAPTER}/worlds", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=[metric for _, metric in _ALL.values()],
+    systems=compared_systems,
+    uses={"compared": _compared},
+)
 def worlds(
     *,
     relations: Sequence[float],

@@ -19,15 +19,14 @@ from recbias.book.chapters.popularity_bias.law import ALPHAS, world_name
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings, exact
-from recbias.data.simulation import REVISION, CountOptions, count_world
+from recbias.data.simulation import CountOptions, count_world
 from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.metrics import aggregation, measure, parse_metric
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import Split, SplitRule
 from recbias.ranking import Positions, rank_once
-from recbias.recommenders import Recommender, line_up
+from recbias.recommenders import Recommender, System, line_up
 
 METRICS: Mapping[str, tuple[str, ...]] = {
     "TI-AN-1R": ("P@10|t=100", "lower@10|t=100", "upper@10|t=100", "nDCG@10|t=100", "RR|t=100"),
@@ -45,7 +44,6 @@ SKEW: Mapping[str, Any] = {
     "metrics": METRICS,
     "min_rating": 5,
     "split": "ratio 0.2",
-    "workers": 2,
 }
 """What the chapter asks of `skew`, whatever the data of its page."""
 
@@ -56,7 +54,6 @@ TWINS: Mapping[str, Any] = {
     "metrics": METRICS,
     "min_rating": 4,
     "split": "ratio 0.2",
-    "workers": 2,
 }
 """What the chapter asks of `twins`: worlds of the size of MovieLens 100K in which popular items are
 liked by as many users as others are."""
@@ -70,25 +67,26 @@ class _Task(NamedTuple):
     systems: tuple[str, ...]
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    texts = [metric for metrics in given["metrics"].values() for metric in metrics]
-    names = [*given["systems"], *given.get("trained", ())]
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in texts],
-        "systems": [{"name": name, **_system(name).identity()} for name in names],
-    }
-
-
-def _system(name: str) -> Any:
+def _system(name: str) -> System:
     (match,) = (system for system in line_up("bcc17") if system.name == name)
     return match
 
 
-@maker(f"{CHAPTER}/skew", Table, uses=_revisions, covers=("workers",))
+def _measured_systems(systems: Sequence[str], trained: Sequence[str] = ()) -> list[System]:
+    return [_system(name) for name in (*systems, *trained)]
+
+
+def _texts(metrics: Mapping[str, Sequence[str]]) -> list[str]:
+    return [text for texts in metrics.values() for text in texts]
+
+
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_texts,
+    systems=_measured_systems,
+)
 def skew(
     *,
     alphas: Sequence[float],
@@ -149,7 +147,13 @@ def _in_skewed_world(
     return [{"alpha": task.kind, "number": task.number, **row} for row in rows]
 
 
-@maker(f"{CHAPTER}/twins", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_texts,
+    systems=_measured_systems,
+)
 def twins(
     *,
     world: str,

@@ -18,9 +18,7 @@ from recbias._system.streams import stream
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
 from recbias.claims.quantities import over_worlds
 from recbias.data.datasets import load_dataset
-from recbias.data.simulation import REVISION
 from recbias.errors import ConfigError
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.metrics import aggregation, measure, parse_metric
 from recbias.protocol.protocol import Protocol
@@ -46,33 +44,24 @@ _MIN_RATING = 5.0
 _INDEX = ("judged", "system", "metric")
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    return {
-        **component_revisions(sampled=False, reduced=True),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": [
-            parse_metric(text).identity() for text in _metrics(parameters["cutoff"]).values()
-        ],
-        "systems": [
-            {"name": system.name, **system.identity()} for system in _systems(parameters["systems"])
-        ],
-    }
-
-
 def _metrics(cutoff: int) -> dict[str, str]:
     return {"AP": "AP", "R": f"R@{cutoff}", "nDCG": "nDCG", "P": f"P@{cutoff}"}
 
 
-def _systems(names: Sequence[str]) -> list[System]:
+def _systems(systems: Sequence[str]) -> list[System]:
     known = {system.name: system for system in line_up("bcc17")}
-    if absent := [name for name in names if name not in known]:
+    if absent := [name for name in systems if name not in known]:
         raise ConfigError(f"no system {absent[0]!r} in bcc17; there are {', '.join(known)}")
-    return [known[name] for name in names]
+    return [known[name] for name in systems]
 
 
-@maker(f"{CHAPTER}/saturation", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=lambda cutoff: _metrics(cutoff).values(),
+    systems=_systems,
+)
 def saturation(
     *,
     world: str,

@@ -25,10 +25,9 @@ from recbias.claims.evidence import NotComputed
 from recbias.claims.quantities import over_worlds
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import Ratings, exact
-from recbias.data.simulation import REVISION, PreferenceOptions
+from recbias.data.simulation import PreferenceOptions
 from recbias.errors import ConfigError
 from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.metrics import aggregation, measure, parse_metric
 from recbias.protocol.protocol import Protocol
@@ -89,7 +88,6 @@ WORLDS: Mapping[str, Any] = {
     "split": "ratio 0.2",
     "judged": 0.1,
     "systems": SYSTEMS,
-    "workers": 2,
 }
 """What the chapter asks of `worlds`, whatever the data of its page."""
 
@@ -98,7 +96,6 @@ ROLES: Mapping[str, Any] = {
     "skew": 0.5,
     "n_worlds": 4,
     **{name: WORLDS[name] for name in ("size", "min_rating", "split", "judged", "systems")},
-    "workers": 2,
 }
 """What the chapter asks of `roles`: worlds as skewed as CM100k, in which popularity agrees with
 liking as it does there, and opposes it as much."""
@@ -117,26 +114,12 @@ class _Kind(NamedTuple):
     number: int
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    return {
-        **component_revisions(sampled=False, reduced=True),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in _OBSERVED],
-        "systems": [
-            {"name": system.name, **system.identity()}
-            for system in systems_of_map(given["systems"], given["min_rating"])
-        ],
-    }
-
-
-def systems_of_map(names: Sequence[str], min_rating: float) -> list[System]:
+def systems_of_map(systems: Sequence[str], min_rating: float) -> list[System]:
     """Take systems of the line-up ``mccrs20`` by name; ConfigError if one is not there."""
     known = {system.name: system for system in line_up("mccrs20", min_rating=min_rating)}
-    if absent := [name for name in names if name not in known]:
+    if absent := [name for name in systems if name not in known]:
         raise ConfigError(f"no system {absent[0]!r} in mccrs20; there are {', '.join(known)}")
-    return [known[name] for name in names]
+    return [known[name] for name in systems]
 
 
 def systems_in_world(
@@ -211,7 +194,13 @@ def _measured(positions: Positions, texts: Sequence[str], min_rating: float) -> 
     return dict(zip(texts, map(float, means), strict=True))
 
 
-@maker(f"{CHAPTER}/worlds", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=_OBSERVED,
+    systems=systems_of_map,
+)
 def worlds(
     *,
     relations: Sequence[float],
@@ -299,7 +288,13 @@ def _of_kind(
     )
 
 
-@maker(f"{CHAPTER}/roles", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=_OBSERVED,
+    systems=systems_of_map,
+)
 def roles(
     *,
     relations: Sequence[float],
