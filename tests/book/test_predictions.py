@@ -243,7 +243,7 @@ def test_the_table_lists_what_it_says(monkeypatch):
     """Which lists go into which row: whole sets of TI, of AI, and samples of one less than T."""
     dataset = type("Data", (), {"ratings": None})()
     monkeypatch.setattr(predictions, "dataset_splits", lambda *_, **__: [SPLIT])
-    _, frame, _ = predictions.predicted(
+    _, frame, _ = predictions.predicted.function(
         dataset, min_rating=5, split="k-fold 5", cutoff=CUTOFF, size=SIZE, seed=1
     )
     found = frame.set_index(["quantity", "label", "system"])["value"]

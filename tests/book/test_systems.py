@@ -397,7 +397,7 @@ PARAMETERS = {"split": "k-fold 2", "seed": 3, "min_rating": 4.0, "n_rankings": 2
 def test_fixed_rankings_score_what_a_grid_measures(monkeypatch, tmp_path):
     """The same ranking through the whole experiment; ties apart, which continuous scores lack."""
     dataset = world()
-    index, frame = validation.chance(dataset, **PARAMETERS)
+    index, frame = validation.chance.function(dataset, **PARAMETERS)
     assert len(frame) == 4 + 2 * 2
     found = frame.set_index(list(index))["value"]
     system = System("fixed", "UntrainedPoissonFactorisation", {"seed": 2})
@@ -686,7 +686,7 @@ TIES = {"split": "k-fold 2", "seed": 3, "min_rating": 4.0, "world": SMALL_WORLD}
 
 @pytest.fixture(scope="module")
 def tied():
-    index, frame, drawn = ties.ties(world(), **TIES)
+    index, frame, drawn = ties.ties.function(world(), **TIES)
     return Table(
         key="key", dataset={}, maker_name="systems/ties", given=TIES, index=index, frame=frame,
         replicates=drawn,
@@ -756,7 +756,7 @@ def test_facts_about_data_are_those_of_scipy_and_a_count(tied):
 
 def test_the_world_of_the_page_has_a_third_without_likes_and_dislikes_what_is_popular():
     """And there the tie rule decides: LibRec's lists hold more disliked items, by intervals."""
-    made = find_maker("systems/ties")("synthetic", **TIES, world=ties.WORLD)
+    made = ties.ties("synthetic", **{**TIES, "world": ties.WORLD})
     share = made.select(data="world", metric="share of users")["value"].iloc[0]
     assert share == pytest.approx(1 / 3, abs=0.05)
     relation = made.select(data="world", metric="file order and popularity")["value"].iloc[0]
@@ -807,4 +807,4 @@ def test_ties_are_recorded_verified_and_asked_of_a_world_with_preferences(monkey
     frame.loc[5, "value"] += 1e-4
     assert stored.verify(dataclasses.replace(stored, frame=frame)).differing
     with pytest.raises(ConfigError, match="has no preferences"):
-        ties.ties(world(), **{**TIES, "world": "world(alpha=1)"})
+        ties.ties.function(world(), **{**TIES, "world": "world(alpha=1)"})

@@ -221,8 +221,8 @@ def made(table, tmp_path_factory):
     start = start_grid(str(path), 4, seed=1, n_seeds=1)
     fills = fill_grid(str(path), 4, seed=1)
     asked = decisions.decisions_asked(str(path), 4, seed=1)
-    few = dataclasses.replace(Grid.from_dict(asked["grid"]), systems=SYSTEMS)
-    asked |= {"splits": False, "grid": few.to_dict()}
+    few = dataclasses.replace(asked["grid"], systems=SYSTEMS)
+    asked |= {"splits": False, "grid": few}
     given = {
         "cells": {"seeds": SEEDS, "grid": start.to_dict()},
         "seeds": {"seeds": SEEDS, "ratios": RATIOS, "grid": start.to_dict()},

@@ -58,7 +58,7 @@ def ratios_by_loops(dataset: Dataset, least: float, segments: int) -> dict[str, 
 
 
 def seen_ratios(dataset: Dataset, least: float, segments: int) -> tuple[dict[str, Any], Any]:
-    index, frame, drawn = positive_ratio(
+    index, frame, drawn = positive_ratio.function(
         dataset, min_rating=least, seed=1, uniform="uniform 0.05", n_segments=segments
     )
     values = frame.set_index(list(index))["value"]
@@ -107,7 +107,7 @@ def test_draws_over_users_spread_as_users_drawn_do():
 
 def test_equal_ratios_have_no_order():
     dataset = load_dataset(WORLD)
-    index, frame, _ = positive_ratio(dataset, min_rating=0, seed=1, uniform="uniform 0.05")
+    index, frame, _ = positive_ratio.function(dataset, min_rating=0, seed=1, uniform="uniform 0.05")
     values = frame.set_index(list(index))["value"]
     assert (values["ratio", :, "segments"] == 1).all()
     assert np.isnan(values["rank correlation", "ratio", "segments"])
@@ -241,7 +241,7 @@ def test_worlds_are_measured_as_the_controls_foretell():
 def test_a_world_like_movielens_1m_has_the_values_that_were_measured_elsewhere():
     """With one positive ratio for all items; by another program 1R .0440, U1R .0118, .0100."""
     given = {"n_worlds": 1, "systems": ("Popularity",), "workers": 1}
-    _, frame = ratios.constant_ratio(**{**ratios.CONSTANT_RATIO, **given})
+    _, frame = ratios.constant_ratio.function(**{**ratios.CONSTANT_RATIO, **given})
     (row,) = frame.to_dict("records")
     found = [row[label] for label in ("1R", "U1R", "U1R-control")]
     assert found == pytest.approx([0.0440, 0.0118, 0.0100], abs=0.001)

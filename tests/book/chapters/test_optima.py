@@ -358,7 +358,7 @@ def test_all_checks_are_made_once(folds) -> None:
 def test_values_lie_between_the_orders_of_ties(folds) -> None:
     dataset = load_dataset("synthetic")
     given = {"min_rating": 4, "cutoff": 10, "split": "k-fold 5", "seed": 1}
-    index, frame = optima(dataset, **given, truth="truth sample=20")
+    index, frame = optima.function(dataset, **given, truth="truth sample=20")
     assert index == ("side", "ranking", "metric")
     assert len(frame) == 2 * len(RANKINGS) * 2
     assert (frame["least"] <= frame["value"]).all()

@@ -120,12 +120,12 @@ def test_counts_alone_predict_popularity_where_nobody_prefers_anything(alpha: in
 
 def test_a_law_is_found_again() -> None:
     source = load_dataset("world(alpha=1.4,users=6040,items=3706,ratings=1000209)")
-    found = law.fitted(source)[1].set_index("fit")
+    found = law.fitted.function(source)[1].set_index("fit")
     assert found.loc["least squares, c1 from 0", "alpha"] == pytest.approx(1.4, abs=0.01)
     assert found.loc["least squares, alpha 1.4", "c2"] == pytest.approx(317, abs=1)
     assert (found["explained"] > 0.9999).all()
     other = load_dataset("world(alpha=2,users=6040,items=3706,ratings=1000209)")
-    assert law.fitted(other)[1]["alpha"].iloc[0] == pytest.approx(2, abs=0.01)
+    assert law.fitted.function(other)[1]["alpha"].iloc[0] == pytest.approx(2, abs=0.01)
 
 
 # --------------------------------------------------------------------------- systems over the skew

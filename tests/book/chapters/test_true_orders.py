@@ -104,7 +104,9 @@ def test_uniform_tests_are_averaged_before_orders_are_compared(found, measured, 
         true = np.mean([values(each, *TRUE[truth]) for each in measured[1:]], axis=0)
         assert found.loc[(truth, protocol), "value"] == pytest.approx(kendall_tau(seen, true))
     # The twin: one draw alone has other values.
-    alone = true_orders(load_dataset(WORLD), **asked(draws=1))[1].set_index(["truth", "protocol"])
+    alone = true_orders.function(load_dataset(WORLD), **asked(draws=1))[1].set_index(
+        ["truth", "protocol"]
+    )
     columns = ["value", "low", "high", "kept", "popularity"]
     assert (alone.loc["P", columns] != found.loc["P", columns]).loc[["UAR", "U1R"]].to_numpy().any()
     of_values = ["value", "popularity", "popularity_true"]

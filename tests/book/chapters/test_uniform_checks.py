@@ -345,7 +345,7 @@ def test_positives_of_a_uniform_test_are_not_a_fixed_share_of_all() -> None:
 def test_expectations_are_those_of_plain_loops() -> None:
     dataset = Dataset(WORLD.ratings, dataset_info("synthetic"), "made here", truth=WORLD)
     given = {"min_rating": LIKED, "split": "uniform 0.2", "cutoff": 3, "size": 20, "seed": 1}
-    index, frame = uniform_predicted(dataset, **given)
+    index, frame = uniform_predicted.function(dataset, **given)
     found = frame.set_index(list(index))["value"]
     split = dataset_splits(dataset, "uniform 0.2", seed=1)[0]
     train = [set(split.train.item[split.train.user == u]) for u in range(split.train.n_users)]
