@@ -7,11 +7,13 @@ test do tell.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from recbias.book.chapters.overcoming_popularity_bias.constant_ratio import (
     UNIFORM_LABELS,
-    measured_on,
+    labels_grid,
     texts_of,
 )
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
@@ -19,8 +21,9 @@ from recbias.book.non_personalised import baselines
 from recbias.claims.evidence import LEAST_POOL, NotTestable
 from recbias.claims.ledger import NEEDS
 from recbias.data.datasets import Dataset
+from recbias.data.ratings import Ratings
 from recbias.experiment.makers import Table, maker
-from recbias.protocol.testset import dataset_splits
+from recbias.experiment.worlds import World, run_worlds
 
 _INDEX = ("relevant", "number", "system")
 
@@ -77,16 +80,22 @@ def uniform_draws(
     DataError
         If the uniform split asks more of the data than they have.
     """
-    rows = []
     systems = [system for system in baselines(min_rating) if system.name != "Random"]
-    for number in range(n_draws):
-        (fold,) = dataset_splits(dataset, uniform, seed=seed + number)
-        for system in systems:
-            values = measured_on(
-                fold, system, UNIFORM_LABELS, (cutoff, size), min_rating=_EVERY, seed=seed + number
-            )
-            rows.append({"relevant": "all", "number": number + 1, "system": system.name, **values})
-    return _INDEX, pd.DataFrame(rows)
+    draws = [
+        World(
+            partial(_ratings, dataset.ratings), seed + draw, {"relevant": "all", "number": 1 + draw}
+        )
+        for draw in range(n_draws)
+    ]
+    grid = labels_grid(
+        draws, systems, UNIFORM_LABELS, cutoff=cutoff, size=size, min_rating=_EVERY, split=uniform
+    )
+    return _INDEX, run_worlds(grid)[0]
+
+
+def _ratings(given: Ratings) -> Ratings:
+    """Give what each draw is of."""
+    return given
 
 
 def large_draws(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
