@@ -130,7 +130,9 @@ def constant_ratio(
         ``rise``, the share of positives among the test ratings of the tenth of the tested items
         that is most popular in training, over that of all of them.
     """
-    return _measure("alpha", {alpha: world_name(alpha, 1) for alpha in alphas}, workers, **asked)
+    return _measure(
+        "alpha", {alpha: world_name(alpha, 1) for alpha in alphas}, workers=workers, **asked
+    )
 
 
 @maker(
@@ -163,19 +165,19 @@ def rising_ratio(
         As of `constant_ratio`.
     """
     worlds = {relation: f"world(relation={relation:g},choice=0)" for relation in relations}
-    return _measure("relation", worlds, workers, **asked)
+    return _measure("relation", worlds, workers=workers, **asked)
 
 
 def _measure(
     index: str,
     kinds: Mapping[float, str],
-    workers: int,
     *,
     n_worlds: int,
     systems: Sequence[str],
     min_rating: float,
     split: str,
     uniform: str,
+    workers: int = 1,
     **sizes: int,
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     worlds = [
