@@ -92,7 +92,7 @@ from recbias import Grid, line_up, run
 from recbias.book import choosing, pages
 from recbias.book import explorer as exploring
 from recbias.book.cards import verdict_cards
-from recbias.book.chapters.design_alternatives import figures, setup, tables
+from recbias.book.chapters.design_alternatives import figures, measure, setup, tables
 from recbias.book.chapters.design_alternatives.designs import every_design
 from recbias.book.chapters.design_alternatives.panels import (
     flips_quoted,
@@ -105,8 +105,8 @@ from recbias.book.figures import use_book_style
 from recbias.book.findings import state
 from recbias.claims import judge_chapter
 from recbias.data.datasets import top_rating
-from recbias.experiment import makers
 from recbias.experiment import training_seeds as seeds
+from recbias.experiment.results import begin_page
 from recbias.recommenders import bcc17_grid, merged_star_variants, with_seeds
 
 # %% tags=["parameters"]
@@ -123,11 +123,12 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
 use_book_style()
+begin_page("01_design_alternatives")
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
-given = {"min_rating": min_rating, "split": split, "seed": seed}
-n_sampled = n_sampled or setup.largest_sample(dataset, size, **given)
+asked = {"min_rating": min_rating, "split": split, "seed": seed}
+n_sampled = n_sampled or setup.largest_sample(dataset, size, **asked)
 
 # %% tags=["remove-cell"]
 quoted = {"size": size, "min_rating": min_rating, "cutoff": cutoff, "n_seeds": n_seeds}
@@ -259,13 +260,21 @@ HTML(pages.claims_of("design alternatives"))
 # target sets, and every metric follows from those ranks.
 
 # %%
-asked = setup.protocols(min_rating, size=size, n_sampled=n_sampled)
+protocols = {
+    "AR": f"TI-AN-AR rel>={min_rating}",
+    "AI": f"AI-AN-AR rel>={min_rating}",
+    "R_test": f"TI-AN-AR rel>={min_rating} condensed",
+    "NN": f"TI-NN-AR N={n_sampled} rel>={min_rating}",
+    "1R": f"TI-NN-1R t={size} rel>={min_rating}",
+    "shared": f"TI-NN-1R-shared t={size} rel>={min_rating}",
+    "all-1R": f"TI-AN-1R rel>={min_rating}",
+}
 precision = f"P@{cutoff}"
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems), n_seeds),
-        asked,
+        protocols,
         {
             "AR": (precision, f"R@{cutoff}", f"nDCG@{cutoff}", "AP", "RR", "rho"),
             "AI": (precision, "rho"),
@@ -282,7 +291,7 @@ measured = run(
         crossed=[(label, precision) for label in ("AR", "NN", "1R")],
     ),
     workers=workers,
-    record="01_design_alternatives/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
@@ -474,7 +483,7 @@ explored = run(
         replicates=(),
     ),
     workers=workers,
-    record="01_design_alternatives/explorer",
+    name="explorer",
 )
 
 # %% tags=["hide-input"]
@@ -601,13 +610,13 @@ grid = run(
     Grid(
         dataset,
         with_seeds(chosen, n_seeds),
-        {label: asked[label] for label in ("AR", "1R")},
+        {label: protocols[label] for label in ("AR", "1R")},
         (precision,),
         split=split,
         seed=seed,
     ),
     workers=workers,
-    record="01_design_alternatives/grid",
+    name="grid",
 )
 
 # %% tags=["hide-input"]
@@ -656,14 +665,14 @@ stars = run(
     Grid(
         dataset,
         with_seeds([by_name["Random"], by_name["Popularity"], *variants], n_seeds),
-        {"AR": asked["AR"]},
+        {"AR": protocols["AR"]},
         (precision,),
         split=split,
         seed=seed,
         replicates=(),
     ),
     workers=workers,
-    record="01_design_alternatives/stars",
+    name="stars",
 )
 
 
@@ -696,7 +705,13 @@ Markdown(tables.stars_table(measured, stars))
 # ::::
 
 # %%
-shared, thinned = setup.lemma_protocols(min_rating, sizes=setup.target_sizes(size, n_sampled))
+thinned = {f"removed {share}%": f"observed removed={share}%" for share in (30, 60, 90)}
+larger = {
+    f"t={t}": f"TI-NN-1R-shared t={t} rel>={min_rating}"
+    for t in setup.target_sizes(size, n_sampled)
+}
+smallest = next(iter(larger.values()))
+shared = {**dict.fromkeys(("removed 0%", *thinned), smallest), **larger}
 bounds = (f"lower@{cutoff}", f"upper@{cutoff}")
 lemma = run(
     Grid(
@@ -710,7 +725,7 @@ lemma = run(
         replicates=[(label, metric) for label in shared for metric in (precision, *bounds)],
     ),
     workers=workers,
-    record="01_design_alternatives/lemma",
+    name="lemma",
 )
 
 # %% tags=["hide-input"]
@@ -767,10 +782,16 @@ figures.gaps(lemma).show()
 # that was broken on purpose.
 
 # %%
-made = {"seed": seed, "split": split, "min_rating": min_rating, "size": size, "cutoff": cutoff}
-made |= {"n_sampled": n_sampled, "grids": [measured.grid.to_dict()]}
-record = "01_design_alternatives/checks"
-checks = makers.run_maker(record, dataset, parameters=made, record=record)
+checks = measure.checks(
+    dataset,
+    seed=seed,
+    split=split,
+    min_rating=min_rating,
+    size=size,
+    cutoff=cutoff,
+    n_sampled=n_sampled,
+    grids=[measured.grid],
+)
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "grid": grid, "stars": stars, "lemma": lemma, "checks": checks}
@@ -825,8 +846,7 @@ state("design alternatives", results, verdicts)
 # ::::
 
 # %%
-record = "01_design_alternatives/truth"
-truth = makers.run_maker(record, None, parameters=SIMULATION, record=record)
+truth = measure.truth(**SIMULATION)
 
 # %% tags=["hide-input"]
 figures.true_orders(truth).show()

@@ -87,15 +87,18 @@ from recbias import Grid, line_up, run
 from recbias.book import choosing, non_personalised, pages
 from recbias.book.cards import verdict_cards
 from recbias.book.chapters.design_alternatives.setup import largest_sample, target_sizes
-from recbias.book.chapters.sparsity_bias import figures, negatives, saturation, setup, turns
-from recbias.book.chapters.sparsity_bias.densities import densities_parameters
+from recbias.book.chapters.sparsity_bias import figures, measure, setup, turns
+from recbias.book.chapters.sparsity_bias.densities import densities_grid
+from recbias.book.chapters.sparsity_bias.negatives import drawn_grid
+from recbias.book.chapters.sparsity_bias.saturation import SATURATION
 from recbias.book.chapters.sparsity_bias.tables import densities_table
 from recbias.book.figures import use_book_style
 from recbias.book.findings import state
+from recbias.book.predictions import predicted as predict
 from recbias.claims import judge_chapter
 from recbias.data.datasets import top_rating
-from recbias.experiment import makers
 from recbias.experiment import training_seeds as seeds
+from recbias.experiment.results import begin_page
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -111,6 +114,7 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
 use_book_style()
+begin_page("02_sparsity_bias")
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
@@ -199,15 +203,25 @@ HTML(pages.claims_of("sparsity bias"))
 # exactly, from the counts of one ranking of all items ([how](#metric-expected)).
 
 # %%
-asked, thinned = setup.protocols(min_rating)
-given = {"min_rating": min_rating, "split": split, "seed": seed}
-n_sampled = largest_sample(dataset, size, **given)
+designs = {
+    "AR": f"TI-AN-AR rel>={min_rating}",
+    "liked": f"TI-AN-AR rel>={min_rating} users=relevant",
+    "all-1R": f"TI-AN-1R rel>={min_rating}",
+}
+protocols, thinned = {}, {}
+for design, text in designs.items():
+    protocols[design] = text
+    for share in (30, 60, 90):
+        protocols[f"{design} removed {share}%"] = text
+        thinned[f"{design} removed {share}%"] = f"observed removed={share}%"
+protocols["sizes"] = designs["all-1R"]
+n_sampled = largest_sample(dataset, size, min_rating=min_rating, split=split, seed=seed)
 measures = setup.metrics(cutoff, size, target_sizes(size, n_sampled))
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems), n_seeds),
-        asked,
+        protocols,
         measures,
         split=split,
         seed=seed,
@@ -215,7 +229,7 @@ measured = run(
         replicates=setup.combined(measures),
     ),
     workers=workers,
-    record="02_sparsity_bias/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
@@ -248,24 +262,37 @@ glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", d
 # ::::
 
 # %%
-n_items = measured.dataset["n_items"]
-asked = {"cutoff": cutoff, "size": size, "floor": True, "n_items": n_items}
+protocols = {
+    "AR": f"TI-AN-AR rel>={min_rating}",
+    "all-1R": f"TI-AN-1R rel>={min_rating}",
+    "all-1R whole": f"TI-AN-1R rel>={min_rating}",
+    "AI": f"AI-AN-AR rel>={min_rating}",
+    "AR half": f"TI-AN-AR rel>={min_rating}",
+    "AR short": f"TI-AN-AR rel>={min_rating}",
+    "AR long": f"TI-AN-AR rel>={min_rating}",
+    "AR sampled": f"TI-AN-AR rel>={min_rating}",
+    "1R short": f"TI-AN-1R rel>={min_rating}",
+    "1R long": f"TI-AN-1R rel>={min_rating}",
+}
+metrics = non_personalised.floor_metrics(cutoff, size, measured.dataset["n_items"])
 baselines = run(
     Grid(
         dataset,
         with_seeds(non_personalised.baselines(min_rating, floor=True), n_seeds),
-        **non_personalised.baseline_grid(min_rating, **asked),
+        {label: protocols[label] for label in metrics},
+        metrics,
         split=split,
         seed=seed,
+        tests={"AR half": "observed removed=50%"},
     ),
     workers=workers,
-    record="02_sparsity_bias/baselines",
+    name="baselines",
 )
 
 # %%
-made = {"seed": seed, "split": split, "min_rating": min_rating, "size": size, "cutoff": cutoff}
-record, maker = "02_sparsity_bias/predicted", "non-personalised/predicted"
-predicted = makers.run_maker(maker, dataset, parameters=made, record=record)
+predicted = predict(
+    dataset, min_rating=min_rating, split=split, cutoff=cutoff, size=size, seed=seed
+)
 
 # %% tags=["hide-input"]
 figures.predictions(baselines, predicted).show()
@@ -453,23 +480,26 @@ figures.slopes(measured).show()
 # What the verdicts on a claim mean is told in [chapter 1](01_design_alternatives.py).
 
 # %%
-record = "02_sparsity_bias/checks"
-checked = {**made, "grids": [measured.grid.to_dict()]}
-checks = makers.run_maker(record, dataset, parameters=checked, record=record)
+checks = measure.checks(
+    dataset,
+    seed=seed,
+    split=split,
+    min_rating=min_rating,
+    size=size,
+    cutoff=cutoff,
+    grids=[measured.grid],
+)
 
 # %%
-record = "02_sparsity_bias/negatives"
-asked = negatives.drawn_parameters(measured.grid, "all-1R", cutoff=cutoff, size=size)
-drawn = makers.run_maker(record, dataset, parameters=asked, record=record)
+once = drawn_grid(measured.grid, "all-1R", cutoff=cutoff)
+drawn = measure.negatives(dataset, grid=once, cutoff=cutoff, size=size)
 
 # %%
-record = "02_sparsity_bias/densities"
-asked = densities_parameters(measured.grid, cutoff=cutoff, size=size)
-densities = makers.run_maker(record, dataset, parameters=asked, record=record)
+once = densities_grid(measured.grid, cutoff=cutoff)
+densities = measure.densities(dataset, grid=once, cutoff=cutoff, size=size)
 
 # %%
-record = "02_sparsity_bias/saturation"
-worlds = makers.run_maker(record, None, parameters=saturation.SATURATION, record=record)
+worlds = measure.saturation(**SATURATION)
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": baselines, "predicted": predicted}

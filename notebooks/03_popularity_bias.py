@@ -83,19 +83,26 @@ from myst_nb import glue
 from recbias import Grid, line_up, run
 from recbias.book import choosing, non_personalised, pages
 from recbias.book.cards import verdict_cards
-from recbias.book.chapters import popularity_bias as chapter
 from recbias.book.chapters.design_alternatives.setup import largest_sample
-from recbias.book.chapters.popularity_bias import figures, law, setup, tables
+from recbias.book.chapters.popularity_bias import (
+    SIMULATIONS,
+    figures,
+    law,
+    measure,
+    setup,
+    tables,
+)
 from recbias.book.chapters.popularity_bias.concentration import (
     concentration_table,
     data_sets_beside,
 )
 from recbias.book.figures import use_book_style
 from recbias.book.findings import state
+from recbias.book.predictions import predicted as predict
 from recbias.claims import judge_chapter
 from recbias.data.datasets import top_rating
-from recbias.experiment import makers
 from recbias.experiment import training_seeds as seeds
+from recbias.experiment.results import begin_page
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -111,6 +118,7 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
 use_book_style()
+begin_page("03_popularity_bias")
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
@@ -205,32 +213,40 @@ HTML(pages.claims_of("popularity bias"))
 # samples of {glue:text}`size` give on average ([how](#metric-expected)), and none has to be drawn.
 
 # %%
-asked = setup.protocols(min_rating)
+protocols = {
+    "AR": f"TI-AN-AR rel>={min_rating}",
+    "all-1R": f"TI-AN-1R rel>={min_rating}",
+}
 precision, of_runs = f"P@{cutoff}", f"P@{cutoff}|t={size}"
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems), n_seeds),
-        asked,
+        protocols,
         {"AR": (precision,), "all-1R": (of_runs,)},
         split=split,
         seed=seed,
-        replicates=setup.combined(cutoff, size),
+        replicates=[("AR", precision), ("all-1R", of_runs)],
     ),
     workers=workers,
-    record="03_popularity_bias/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
 Markdown(pages.data_line(measured))
 
 # %%
-record = "03_popularity_bias/pure_skew"
-given = {"min_rating": min_rating, "split": split, "seed": seed}
-n_sampled = largest_sample(dataset, size, **given)
-given |= {"cutoff": cutoff, "size": size}
-given["n_sampled"] = n_sampled
-pure_skew = makers.run_maker(record, dataset, parameters=given, record=record)
+n_sampled = largest_sample(dataset, size, min_rating=min_rating, split=split, seed=seed)
+pure_skew = measure.pure_skew(
+    dataset,
+    min_rating=min_rating,
+    split=split,
+    cutoff=cutoff,
+    size=size,
+    n_sampled=n_sampled,
+    seed=seed,
+    workers=workers,
+)
 
 # %% tags=["hide-input", "remove-output"]
 figures.skew(pure_skew, setup.designs(size)).show()
@@ -244,8 +260,7 @@ for what in ("data", "skew"):
 # ratings. That is a fact about *splits*, before it is one about people.
 
 # %%
-record, given = "03_popularity_bias/chain", {"split": split, "seed": seed, "min_rating": min_rating}
-chain = makers.run_maker(record, dataset, parameters=given, record=record)
+chain = measure.chain(dataset, split=split, seed=seed, min_rating=min_rating)
 
 # %% tags=["hide-input"]
 figures.chain(chain).show()
@@ -296,22 +311,20 @@ figures.chain(chain).show()
 # ::::
 
 # %%
-asked = non_personalised.baseline_grid(min_rating, cutoff=cutoff, size=size)
 rankings = run(
     Grid(
         dataset,
         with_seeds(non_personalised.baselines(min_rating), n_seeds),
-        asked["protocols"],
-        asked["metrics"],
+        {**protocols, "all-1R whole": f"TI-AN-1R rel>={min_rating}"},
+        non_personalised.baseline_metrics(cutoff, size),
         split=split,
         seed=seed,
     ),
     workers=workers,
-    record="03_popularity_bias/baselines",
+    name="baselines",
 )
-given = {"min_rating": min_rating, "split": split, "cutoff": cutoff, "size": size, "seed": seed}
-predicted = makers.run_maker(
-    "non-personalised/predicted", dataset, parameters=given, record="03_popularity_bias/predicted"
+predicted = predict(
+    dataset, min_rating=min_rating, split=split, cutoff=cutoff, size=size, seed=seed
 )
 
 # %% tags=["hide-input"]
@@ -355,13 +368,11 @@ figures.rankings(rankings, predicted).show()
 
 # %%
 simulated = {}
-for name, given in chapter.SIMULATIONS.items():
-    record = f"03_popularity_bias/{name}"
-    simulated[name] = makers.run_maker(record, None, parameters=given, record=record)
+for name, given in SIMULATIONS.items():
+    simulated[name] = getattr(measure, name)(**given, workers=workers)
 
 # %%
-record = "03_popularity_bias/fitted"
-fitted = makers.run_maker(record, dataset, parameters={}, record=record)
+fitted = measure.fitted(dataset)
 
 # %% tags=["hide-input"]
 Markdown(tables.fits_table(fitted))
@@ -447,10 +458,7 @@ figures.exponents(simulated["skew"], "P@10|t=100", name="1RP@10").show()
 # them can be written down.
 
 # %%
-record = "03_popularity_bias/concentration"
-concentration = makers.run_maker(
-    record, dataset, parameters={"min_rating": min_rating}, record=record
-)
+concentration = measure.concentration(dataset, min_rating=min_rating)
 
 # %% tags=["hide-input"]
 figures.collections(concentration).show()
@@ -495,8 +503,7 @@ Markdown(concentration_table(data_sets_beside(concentration)))
 # ## Verdicts
 
 # %%
-record, given = "03_popularity_bias/checks", {"min_rating": min_rating, "seed": seed}
-checks = makers.run_maker(record, dataset, parameters=given, record=record)
+checks = measure.checks(dataset, min_rating=min_rating, seed=seed)
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": rankings, "predicted": predicted, "chain": chain}

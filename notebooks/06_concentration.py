@@ -76,13 +76,13 @@ from myst_nb import glue
 from recbias import Grid, run
 from recbias.book import choosing, pages
 from recbias.book.cards import verdict_cards
-from recbias.book.chapters.concentration_metrics import figures, setup, tables
+from recbias.book.chapters.concentration_metrics import figures, measure, setup, tables
 from recbias.book.chapters.concentration_metrics.loop import CHOICES, LOOP
 from recbias.book.figures import use_book_style
 from recbias.book.findings import state
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.claims import judge_chapter
-from recbias.experiment import makers
+from recbias.experiment.results import begin_page
 
 # %% tags=["parameters"]
 dataset: str = "ml-100k"
@@ -95,6 +95,7 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
 use_book_style()
+begin_page("06_concentration")
 min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 split = split or setup.split_of(dataset)
 for name, text in choosing.written(min_rating=min_rating, cutoff=cutoff).items():
@@ -211,19 +212,20 @@ Markdown(tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
 # with it another LTI ([E17](#err-e17)).
 
 # %%
-asked, metrics = setup.protocols(min_rating), {"full": setup.metrics(cutoff)}
+protocols = {"full": f"AI-AN-AR rel>={min_rating} users=tested"}
+metrics = {"full": setup.metrics(cutoff)}
 measured = run(
     Grid(
         dataset,
         setup.line_up_of(dataset, min_rating, n_seeds),
-        asked,
+        protocols,
         metrics,
         split=split,
         seed=seed,
         replicates=setup.combined(metrics),
     ),
     workers=workers,
-    record="06_concentration/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
@@ -265,10 +267,12 @@ figures.ranked(measured, cutoff).show()
 #   this gives, sampling alone gives.
 
 # %%
-record = "06_concentration/references"
-given = {"min_rating": min_rating, "grid": measured.grid.to_dict()}
-given["metrics"] = list(setup.of_chance(cutoff))
-references = makers.run_maker(record, dataset, parameters=given, record=record)
+references = measure.references(
+    dataset,
+    min_rating=min_rating,
+    metrics=list(setup.of_chance(cutoff)),
+    grid=measured.grid,
+)
 
 # %% tags=["hide-input"]
 values = tables.values_frame(measured, references, cutoff)
@@ -289,9 +293,7 @@ Markdown(tables.values_table(values))
 # :::
 
 # %%
-record = "06_concentration/lorenz"
-given = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
-lorenz = makers.run_maker(record, dataset, parameters=given, record=record)
+lorenz = measure.lorenz(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_lorenz
@@ -316,14 +318,14 @@ lambdas = run(
     Grid(
         dataset,
         setup.line_up_of(dataset, min_rating, n_seeds),
-        asked,
+        protocols,
         tails,
         split=split,
         seed=seed,
         replicates=setup.combined({"full": setup.ends_of_lambdas(cutoff)}),
     ),
     workers=workers,
-    record="06_concentration/lambdas",
+    name="lambdas",
 )
 
 # %% [markdown] tags=["general"]
@@ -407,14 +409,14 @@ if others:
         Grid(
             dataset,
             setup.line_up_of(dataset, min_rating, 1),
-            asked,
+            protocols,
             {"full": others},
             split=split,
             seed=seed,
             replicates=(),
         ),
         workers=workers,
-        record="06_concentration/lengths",
+        name="lengths",
     )
 
 # %% tags=["hide-input"]
@@ -434,9 +436,7 @@ Markdown(f"{table}\n\n{setup.lengths_note(dataset)}")
 # differences that each of three explains by a straight line ($R^2$).
 
 # %%
-record = "06_concentration/explained"
-given = {"cutoffs": list(setup.lengths_of(dataset)), "grid": measured.grid.to_dict()}
-explained = makers.run_maker(record, dataset, parameters=given, record=record)
+explained = measure.explained(dataset, cutoffs=list(setup.lengths_of(dataset)), grid=measured.grid)
 
 # %% tags=["hide-input"]
 Markdown(tables.explained_table(explained))
@@ -473,9 +473,7 @@ Markdown(tables.explained_table(explained))
 #   taken more often, in proportion to the rating that they would give.
 
 # %%
-loop = makers.run_maker(
-    "06_concentration/loop", None, parameters=LOOP, record="06_concentration/loop"
-)
+loop = measure.loop(**LOOP, workers=workers)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_loop_even
@@ -559,9 +557,7 @@ Markdown(tables.foretold_table(loop))
 # ## Verdicts
 
 # %%
-record = "06_concentration/checks"
-given = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
-checks = makers.run_maker(record, dataset, parameters=given, record=record)
+checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
 
 # %%
 results = {"systems": measured, **({} if lengths is None else {"lengths": lengths})}

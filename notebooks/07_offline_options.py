@@ -90,7 +90,7 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import run
+from recbias import Grid, run
 from recbias.book import choosing, pages
 from recbias.book.cards import verdict_cards
 from recbias.book.chapters import offline_option_taxonomy as chapter
@@ -98,6 +98,7 @@ from recbias.book.chapters.offline_option_taxonomy import (
     decisions,
     figures,
     figures_of_decisions,
+    measure,
     setup,
     truths,
 )
@@ -105,8 +106,8 @@ from recbias.book.figures import use_book_style
 from recbias.book.findings import state
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.claims import judge_chapter
-from recbias.experiment import makers
 from recbias.experiment.options import options_of
+from recbias.experiment.results import begin_page
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
@@ -117,6 +118,7 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
 use_book_style()
+begin_page("07_offline_options")
 min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 for name, text in choosing.written(min_rating=min_rating, cutoff=10).items():
     glue(name, text, display=False)
@@ -220,9 +222,33 @@ HTML(pages.claims_of("offline option taxonomy"))
 # The paper's Table 2, with both readings of MF:
 
 # %%
-record = f"{setup.CHAPTER}/systems"
-asked = setup.start_grid(dataset, min_rating, seed=seed, n_seeds=n_seeds)
-start = run(asked, workers=workers, record=record)
+base = f"AI-AN-AR rel>={min_rating}"
+protocols = {
+    "full": f"{base} users=trained",
+    "condensed": f"{base} condensed users=trained",
+    "everybody": base,
+    "relevant": f"{base} users=relevant",
+    "looser": f"AI-AN-AR rel>={min_rating - 1} users=trained",
+    "by ratings": f"{base} users=trained weights=ratings",
+    "by positives": f"{base} users=trained weights=relevant",
+    "geometric": f"{base} users=trained statistic=geometric",
+    "median": f"{base} users=trained statistic=median",
+}
+metrics = setup.metrics_of(dataset, min_rating)
+start = run(
+    Grid(
+        dataset,
+        setup.systems_of(setup.SYSTEMS, min_rating, dataset, n_seeds),
+        protocols,
+        metrics,
+        split="ratio 0.5",
+        seed=seed,
+        compare=setup.compared(metrics),
+        replicates=setup.combined(metrics),
+    ),
+    workers=workers,
+    name="systems",
+)
 
 # %% tags=["hide-input"]
 Markdown(pages.data_line(start, setup.table_notes(dataset, min_rating)))
@@ -263,20 +289,31 @@ Markdown(chapter.tables.start_table(start))
 
 # %%
 results = {"systems": start}
+metrics = {"full": ("P@10", "nDCG@10", "judged@10"), "condensed": ("P@10", "nDCG@10")}
 for ratio in setup.RATIOS:
     name = setup.ratio_name(ratio)
-    asked = setup.ratio_grid(dataset, min_rating, ratio, seed=seed, n_seeds=n_seeds)
-    results[name] = run(asked, workers=workers, record=f"{setup.CHAPTER}/{name}")
+    results[name] = run(
+        Grid(
+            dataset,
+            setup.systems_of(setup.SYSTEMS, min_rating, dataset, n_seeds),
+            {label: protocols[label] for label in metrics},
+            metrics,
+            split=f"ratio {(100 - ratio) / 100:g}",
+            seed=seed,
+            replicates=setup.combined(metrics),
+        ),
+        workers=workers,
+        name=name,
+    )
 
 # %% [markdown] tags=["general"]
 # One split is one draw. Where ratings are published, each ratio is run with ten seeds.
 
 # %%
-record = f"{setup.CHAPTER}/seeds"
-seeds, ratios = list(setup.seeds_of(dataset)), list(setup.RATIOS)
-over_seeds = {"seeds": seeds, "grid": start.grid.to_dict(), "workers": workers}
-given = {**over_seeds, "ratios": ratios}
-results["seeds"] = makers.run_maker(record, dataset, parameters=given, record=record)
+seeds = list(setup.seeds_of(dataset))
+results["seeds"] = measure.seeds(
+    dataset, seeds=seeds, ratios=list(setup.RATIOS), grid=start.grid, workers=workers
+)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_ratio
@@ -332,9 +369,7 @@ figures.unrated(results).show()
 # then the first ten are other items, from much further down (the paper's Figure 5).
 
 # %%
-record = f"{setup.CHAPTER}/depths"
-given = {"grid": start.grid.to_dict()}
-results["depths"] = makers.run_maker(record, dataset, parameters=given, record=record)
+results["depths"] = measure.depths(dataset, grid=start.grid)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_places
@@ -411,8 +446,7 @@ Markdown(chapter.tables.gains_table())
 # $\phi$; here are three.
 
 # %%
-record = f"{setup.CHAPTER}/cells"
-results["cells"] = makers.run_maker(record, dataset, parameters=over_seeds, record=record)
+results["cells"] = measure.cells(dataset, seeds=seeds, grid=start.grid, workers=workers)
 
 # %% tags=["hide-input"]
 cells = chapter.tables.cells_frame(results["cells"], ("full", "condensed"))
@@ -492,9 +526,7 @@ Markdown(chapter.tables.averages_table(start, results["cells"]))
 # ratings.
 
 # %%
-record = f"{setup.CHAPTER}/profiles"
-given = {"grid": start.grid.to_dict()}
-results["profiles"] = makers.run_maker(record, dataset, parameters=given, record=record)
+results["profiles"] = measure.profiles(dataset, grid=start.grid)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_profiles
@@ -538,15 +570,33 @@ figures.profiles(results["profiles"]).show()
 # all users, condenses the lists, and takes 1, 3, 10, 30 or 100 neighbours (Figure 7).
 
 # %%
-record = f"{setup.CHAPTER}/fills"
-asked = setup.fill_grid(dataset, min_rating, seed=seed)
-results["fills"] = run(asked, workers=workers, record=record)
+protocols = {
+    "none": f"AI-AN-AR rel>={min_rating} condensed",
+    "random": f"AI-AN-AR rel>={min_rating} condensed unscored=random",
+    "popularity": f"AI-AN-AR rel>={min_rating} condensed unscored=popularity",
+    "average": f"AI-AN-AR rel>={min_rating} condensed unscored=average-rating",
+}
+metrics = dict.fromkeys(protocols, ("P@10", "nDCG@10", "Served@1", "Served@10"))
+names = tuple(setup.fill_name(n_neighbours) for n_neighbours in setup.SIZES)
+results["fills"] = run(
+    Grid(
+        dataset,
+        setup.systems_of(names, min_rating, dataset),
+        protocols,
+        metrics,
+        split="ratio 0.5",
+        seed=seed,
+        select="keep=50%",
+        replicates=setup.combined(metrics),
+    ),
+    workers=workers,
+    name="fills",
+)
 
 # %%
-given = {"seeds": seeds, "grid": results["fills"].grid.to_dict(), "workers": workers}
-for name in ("fill_seeds", "fill_steps"):
-    record = f"{setup.CHAPTER}/{name}"
-    results[name] = makers.run_maker(record, dataset, parameters=given, record=record)
+asked = {"seeds": seeds, "grid": results["fills"].grid, "workers": workers}
+results["fill_seeds"] = measure.fill_seeds(dataset, **asked)
+results["fill_steps"] = measure.fill_steps(dataset, **asked)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_fills
@@ -590,9 +640,25 @@ figures.fills(results["fills"], results["fill_seeds"]).show()
 # if they have rated at least so many items in common.
 
 # %%
-record = f"{setup.CHAPTER}/overlaps"
-asked = setup.overlap_grid(dataset, min_rating, seed=seed, n_seeds=n_seeds)
-results["overlaps"] = run(asked, workers=workers, record=record)
+protocols = {
+    "full": f"AI-AN-AR rel>={min_rating} users=trained",
+    "reduced": f"AI-AN-AR rel>={min_rating} users=trained coverage=reduced",
+}
+metrics = dict.fromkeys(protocols, ("P@10", "nDCG@10", "Served@1", "Served@10"))
+names = tuple(f"{setup.KNN} k=10 overlap={overlap}" for overlap in setup.OVERLAPS)
+results["overlaps"] = run(
+    Grid(
+        dataset,
+        setup.systems_of((*names, *setup.READINGS), min_rating, dataset, n_seeds),
+        protocols,
+        metrics,
+        split="ratio 0.5",
+        seed=seed,
+        replicates=setup.combined(metrics),
+    ),
+    workers=workers,
+    name="overlaps",
+)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_overlap
@@ -615,9 +681,7 @@ figures.overlap(results["overlaps"]).show()
 # groups.
 
 # %%
-record = f"{setup.CHAPTER}/refused"
-given = {"grid": results["overlaps"].grid.to_dict()}
-results["refused"] = makers.run_maker(record, dataset, parameters=given, record=record)
+results["refused"] = measure.refused(dataset, grid=results["overlaps"].grid)
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.refused_table(results["refused"]))
@@ -706,9 +770,8 @@ figures.configurations(results).show()
 # built.)
 
 # %%
-record = f"{setup.CHAPTER}/decisions"
-given = decisions.decisions_asked(dataset, min_rating, seed=seed, workers=workers)
-results["decisions"] = makers.run_maker(record, dataset, parameters=given, record=record)
+asked = decisions.decisions_asked(dataset, min_rating, seed=seed)
+results["decisions"] = measure.decisions(dataset, **asked, workers=workers)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_reversals
@@ -776,10 +839,7 @@ Markdown(chapter.tables.reversals_table(results["decisions"]))
 # the right one.
 
 # %%
-record = f"{setup.CHAPTER}/worlds"
-results["worlds"] = makers.run_maker(
-    record, None, parameters=chapter.SIMULATIONS["worlds"], record=record
-)
+results["worlds"] = measure.worlds(**truths.WORLDS, workers=workers)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_worlds
@@ -847,10 +907,9 @@ Markdown(chapter.tables.commonest_table(results["worlds"]))
 # real people on items drawn at random: by those, each option can be asked the same.
 
 # %%
-given = truths.truths_asked(dataset, min_rating, seed=seed)
-record = f"{setup.CHAPTER}/truths"
-if given:
-    results["truths"] = makers.run_maker(record, dataset, parameters=given, record=record)
+asked = truths.truths_asked(dataset, min_rating, seed=seed)
+if asked:
+    results["truths"] = measure.truths(dataset, **asked)
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.truths_table(results.get("truths")))
@@ -932,10 +991,14 @@ Markdown(chapter.tables.options_table())
 # ## Verdicts
 
 # %%
-record = f"{setup.CHAPTER}/checks"
-given = {"min_rating": min_rating, "ratios": [10, 50], "grid": start.grid.to_dict()}
-given |= {name: results[name].grid.to_dict() for name in ("fills", "overlaps")}
-results["checks"] = makers.run_maker(record, dataset, parameters=given, record=record)
+results["checks"] = measure.checks(
+    dataset,
+    min_rating=min_rating,
+    ratios=[10, 50],
+    grid=start.grid,
+    fills=results["fills"].grid,
+    overlaps=results["overlaps"].grid,
+)
 
 # %% tags=["hide-input"]
 verdicts = judge_chapter("offline option taxonomy", results)

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import shown
+from chapter_grids import concentration_protocols
 from expressions_at import value_of
 from recbias import Grid, run
 from recbias._system.places import cells_kept_in
@@ -39,7 +40,7 @@ from recbias.claims.expressions import Term
 from recbias.data.datasets import load_dataset
 from recbias.data.simulation import PreferenceOptions
 from recbias.experiment.feedback import Loop, measure_rounds
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 from recbias.metrics.prior import long_tail_index
@@ -56,7 +57,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     systems = [each for each in setup.line_up_of(WORLD, 4, 1) if each.name in LISTED]
     metrics = {"full": setup.metrics(CUTOFF)}
     grid = Grid(
-        WORLD, tuple(systems), setup.protocols(4), metrics, split="k-fold 2", seed=1,
+        WORLD, tuple(systems), concentration_protocols(4), metrics, split="k-fold 2", seed=1,
         replicates=setup.combined(metrics),
     )  # fmt: skip
     with cells_kept_in(tmp_path_factory.mktemp("cells")):
@@ -65,7 +66,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
 
 def made(name: str, results: Results, **given: Any) -> Table:
     asked = {"min_rating": 4, "grid": results.grid.to_dict(), **given}
-    found = run_maker(f"06_concentration/{name}", WORLD, parameters=asked)
+    found = find_maker(f"06_concentration/{name}")(WORLD, **asked)
     assert isinstance(found, Table)
     return found
 
@@ -246,7 +247,7 @@ def plain_statistics(lists: Any, prior: list[int]) -> tuple[float, float, float]
 
 def test_what_is_explained_is_a_squared_correlation_over_systems(measured: Results) -> None:
     given = {"cutoffs": [CUTOFF], "grid": measured.grid.to_dict()}
-    found = run_maker("06_concentration/explained", WORLD, parameters=given)
+    found = find_maker("06_concentration/explained")(WORLD, **given)
     assert isinstance(found, Table)
     of = found.frame.set_index(["form", "by", "fold"])["value"].sort_index()
     dataset, grid = load_dataset(WORLD), references._first_seeds(measured.grid, LISTED)
@@ -500,7 +501,7 @@ def test_a_small_loop_is_that_of_its_courses(tmp_path: Any) -> None:
     asked = {"n_worlds": 1, "size": (30, 40), "density": 0.1, "n_rounds": 1, "cutoff": 3,
              "share": 0.5, "min_rating": 4, "workers": 1}  # fmt: skip
     with cells_kept_in(tmp_path):
-        found = run_maker("06_concentration/loop", None, parameters=asked)
+        found = find_maker("06_concentration/loop")(**asked)
         assert isinstance(found, Table)
         assert len(found.frame) == 2 * len(setup.SEVEN) * 2
         (popular,) = [each for each in line_up("atm15", min_rating=4) if each.name == "AR"]

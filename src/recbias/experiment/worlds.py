@@ -50,7 +50,7 @@ from recbias.recommenders import Recommender, System
 from recbias.stats.resampling import weighted_medians
 from recbias.theory import relevant_counts
 
-__all__ = ["Ranked", "Seen", "World", "WorldGrid", "each_world", "run_worlds", "world_revisions"]
+__all__ = ["Ranked", "Seen", "World", "WorldGrid", "each_world", "run_worlds"]
 
 REVISION = 1
 """Raised when code changes what a cell of a world holds, for the same revisions of its parts."""
@@ -479,33 +479,6 @@ def _look_at(look: Callable[[Seen], _Answer], world: World) -> _Answer:
 
 def _see(world: World) -> Seen:
     return Seen(world.load(), world.seed, world.labels)
-
-
-def world_revisions(
-    systems: Sequence[System] = (),
-    metrics: Sequence[str] = (),
-    *,
-    sampled: bool = False,
-    reduced: bool = False,
-) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages, for a maker.
-
-    Parameters
-    ----------
-    systems
-        Those that are trained.
-    metrics
-        Texts.
-    sampled, reduced
-        As of :func:`recbias.experiment.grid.component_revisions`.
-    """
-    return {
-        **component_revisions(sampled=sampled, reduced=reduced),
-        "world": WORLD_REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in metrics],
-        "systems": [{"name": system.name, **system.identity()} for system in systems],
-    }
 
 
 # -- cells -----------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement import points, se
 from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.errors import ConfigError
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import Quantity
 from recbias.experiment.worlds import World, run_worlds
 from recbias.protocol.splits import Split
@@ -156,7 +156,7 @@ def small(**changed: Any) -> Table:
     asked = {**chapter.SIMULATIONS["worlds"], "relations": [-0.5, 0, 0.5], "skews": [0, 0.4],
              "choices": [0.5], "at_skew": 0.4, "n_worlds": 2, "size": [50, 60], "systems": FEW,
              "workers": 1, "judged": 0.5}  # fmt: skip
-    made: Table = run_maker(f"{setup.CHAPTER}/worlds", None, parameters=asked | changed)
+    made: Table = find_maker(f"{setup.CHAPTER}/worlds")(**(asked | changed))
     return made
 
 
@@ -279,7 +279,7 @@ def test_kinds_are_counted_where_every_mean_is_above_zero_beyond_noise() -> None
 def test_points_compare_the_orders_that_a_grid_gives() -> None:
     """By folds of the published kind, and a sample of the truth; ends hold the value."""
     asked = {"liked": {SMALL: 4}, "judged": 0.5, "systems": FEW, "seed": 1, "n_resamples": 20}
-    table = run_maker(f"{setup.CHAPTER}/points", None, parameters=asked)
+    table = find_maker(f"{setup.CHAPTER}/points")(**asked)
     found = table.frame.set_index("quantity")
     assert found.index.tolist() == ["skew", "relation", "observed", "true", "P", "antiP"]
     assert ((found["low"] <= found["value"]) & (found["value"] <= found["high"])).all()
@@ -310,7 +310,7 @@ def test_points_compare_the_orders_that_a_grid_gives() -> None:
 
 def test_a_bar_is_what_the_ratings_leave_open() -> None:
     name = SMALL.replace("users=50", "users=150")
-    table = run_maker(f"{setup.CHAPTER}/bars", None, parameters={"liked": {name: 4}})
+    table = find_maker(f"{setup.CHAPTER}/bars")(liked={name: 4})
     relation, skew = table.select(quantity="relation"), table.select(quantity="skew")
     expected = fit_relation(load_dataset(name).ratings, 4)
     assert relation[["low", "high"]].to_numpy().tolist() == [list(expected.interval)]
@@ -321,7 +321,7 @@ def test_a_bar_is_what_the_ratings_leave_open() -> None:
 def test_systems_of_a_few_worlds_are_shown_by_their_means() -> None:
     asked = {**chapter.SIMULATIONS["roles"], "relations": [0.5], "skew": 0.4, "n_worlds": 2,
              "size": [50, 60], "systems": FEW, "judged": 0.5, "workers": 1}  # fmt: skip
-    made = run_maker(f"{setup.CHAPTER}/roles", None, parameters=asked)
+    made = find_maker(f"{setup.CHAPTER}/roles")(**asked)
     assert made.frame["system"].tolist() == list(FEW)
     both = [
         systems_in(

@@ -26,7 +26,7 @@ from recbias.book.chapters.overcoming_popularity_bias.positive_ratio import (
 )
 from recbias.claims.evidence import NotTestable
 from recbias.data.datasets import Dataset, load_dataset
-from recbias.experiment.makers import run_maker
+from recbias.experiment.makers import find_maker
 from recbias.experiment.worlds import Seen
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System
@@ -59,7 +59,7 @@ def ratios_by_loops(dataset: Dataset, least: float, segments: int) -> dict[str, 
 
 
 def seen_ratios(dataset: Dataset, least: float, segments: int) -> tuple[dict[str, Any], Any]:
-    index, frame, drawn = positive_ratio(
+    index, frame, drawn = positive_ratio.function(
         dataset, min_rating=least, seed=1, uniform="uniform 0.05", n_segments=segments
     )
     values = frame.set_index(list(index))["value"]
@@ -108,7 +108,7 @@ def test_draws_over_users_spread_as_users_drawn_do():
 
 def test_equal_ratios_have_no_order():
     dataset = load_dataset(WORLD)
-    index, frame, _ = positive_ratio(dataset, min_rating=0, seed=1, uniform="uniform 0.05")
+    index, frame, _ = positive_ratio.function(dataset, min_rating=0, seed=1, uniform="uniform 0.05")
     values = frame.set_index(list(index))["value"]
     assert (values["ratio", :, "segments"] == 1).all()
     assert np.isnan(values["rank correlation", "ratio", "segments"])
@@ -116,7 +116,7 @@ def test_equal_ratios_have_no_order():
 
 def test_ratio_segments_are_rows_of_the_table():
     given = {"min_rating": 4, "seed": 1, "uniform": "uniform 0.05", "n_segments": 5}
-    table = run_maker(f"{setup.CHAPTER}/positive_ratio", WORLD, parameters=given)
+    table = find_maker(f"{setup.CHAPTER}/positive_ratio")(WORLD, **given)
     shown = ratio_segments(table)
     assert shown["segment"].tolist() == [1, 2, 3, 4, 5]
     assert ((shown["low"] < shown["ratio"]) & (shown["ratio"] < shown["high"])).all()
@@ -170,7 +170,7 @@ def test_what_is_combined_is_kept(kept):
 @pytest.fixture(scope="module")
 def draws():
     given = {"min_rating": 4, "seed": 1, "cutoff": 10, "size": 30, "uniform": "uniform 0.05"}
-    return run_maker(f"{setup.CHAPTER}/uniform_draws", WORLD, parameters=given)
+    return find_maker(f"{setup.CHAPTER}/uniform_draws")(WORLD, **given)
 
 
 def test_the_first_draw_of_a_uniform_test_is_that_of_the_grid(kept, draws):
@@ -244,7 +244,7 @@ def test_worlds_are_measured_as_the_controls_foretell():
 def test_a_world_like_movielens_1m_has_the_values_that_were_measured_elsewhere():
     """With one positive ratio for all items; by another program 1R .0440, U1R .0118, .0100."""
     given = {"n_worlds": 1, "systems": ("Popularity",), "workers": 1}
-    _, frame = ratios.constant_ratio(**{**ratios.CONSTANT_RATIO, **given})
+    _, frame = ratios.constant_ratio.function(**{**ratios.CONSTANT_RATIO, **given})
     (row,) = frame.to_dict("records")
     found = [row[label] for label in ("1R", "U1R", "U1R-control")]
     assert found == pytest.approx([0.0440, 0.0118, 0.0100], abs=0.001)
@@ -286,7 +286,7 @@ def test_makers_lay_out_worlds_by_kind_and_number():
     small = {"n_worlds": 2, "systems": ("Popularity",), "min_rating": 4, "cutoff": 10, "size": 50,
              "split": "ratio 0.2", "uniform": "uniform 0.1", "workers": 1}  # fmt: skip
     name = f"{setup.CHAPTER}/rising_ratio"
-    table = run_maker(name, None, parameters={"relations": (-1.0, 1.0), **small})
+    table = find_maker(name)(relations=(-1.0, 1.0), **small)
     assert table.index == ("relation", "number", "system")
     assert table.frame["relation"].tolist() == [-1, -1, 1, 1]
     assert table.frame["number"].tolist() == [1, 2, 1, 2]

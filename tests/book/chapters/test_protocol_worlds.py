@@ -21,7 +21,7 @@ from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
 from recbias.errors import ConfigError
 from recbias.experiment.grid import Grid
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import SIMULATIONS
 from recbias.experiment.run import run
 from recbias.experiment.worlds import Seen
@@ -96,7 +96,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_taus_are_those_of_a_grid(small: dict[str, Any]) -> None:
     """Each protocol and the truth, trained and measured by the machinery of experiments."""
     name = "world(relation=0.5,skew=0.4,users=200,items=150)"
-    table = run_maker(f"{setup.CHAPTER}/worlds", None, parameters=small)
+    table = find_maker(f"{setup.CHAPTER}/worlds")(**small)
     observed, tests = setup.protocols(4)
     distinct: set[float] = set()
     sides = {"ratio 0.2": observed, "uniform 0.2": setup.uniform_protocols(4)}

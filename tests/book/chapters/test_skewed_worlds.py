@@ -30,7 +30,7 @@ from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
 from recbias.experiment import worlds
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import Quantity
 from recbias.experiment.worlds import Seen, World, WorldGrid, run_worlds
 from recbias.metrics import measure, parse_metric
@@ -111,8 +111,7 @@ def test_worlds_are_of_the_size_of_movielens_1m() -> None:
 
 
 def test_what_is_looked_at_before_ranking() -> None:
-    found = run_maker(f"{setup.CHAPTER}/laws", None, parameters={**law.LAWS,
-                      "alphas": [0, 2], "n_worlds": 1, "workers": 1}).frame  # fmt: skip
+    found = law.laws(**{**law.LAWS, "alphas": [0, 2], "n_worlds": 1}).frame
     assert found["off_total"].tolist() == found["absent"].tolist() == [0, 0]
     assert (found["off_law"] < 1).all()
     flat, steep = found["relation"]
@@ -150,12 +149,12 @@ def test_counts_alone_predict_popularity_where_nobody_prefers_anything(alpha: in
 
 def test_a_law_is_found_again() -> None:
     source = load_dataset("world(alpha=1.4,users=6040,items=3706,ratings=1000209)")
-    found = law.fitted(source)[1].set_index("fit")
+    found = law.fitted.function(source)[1].set_index("fit")
     assert found.loc["least squares, c1 from 0", "alpha"] == pytest.approx(1.4, abs=0.01)
     assert found.loc["least squares, alpha 1.4", "c2"] == pytest.approx(317, abs=1)
     assert (found["explained"] > 0.9999).all()
     other = load_dataset("world(alpha=2,users=6040,items=3706,ratings=1000209)")
-    assert law.fitted(other)[1]["alpha"].iloc[0] == pytest.approx(2, abs=0.01)
+    assert law.fitted.function(other)[1]["alpha"].iloc[0] == pytest.approx(2, abs=0.01)
 
 
 # --------------------------------------------------------------------------- systems over the skew
@@ -178,7 +177,7 @@ def test_a_table_over_the_skew_has_trained_systems_in_few_worlds_only(
     monkeypatch.setattr(skew, "world_name", small.format)
     given = {**skew.SKEW, "alphas": [0, 2], "n_worlds": 3, "n_trained": 1,
              "trained": ["pLSA"], "workers": 1}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/skew", None, parameters=given).frame
+    found = find_maker(f"{setup.CHAPTER}/skew")(**given).frame
     assert found.groupby("system").size().to_dict() == {"Popularity": 6, "Random": 6, "pLSA": 2}
     means = found.groupby(["alpha", "system"])["P@10|t=100"].mean()
     assert means[0, "Popularity"] < means[0, "Random"] < means[2, "Popularity"]
@@ -195,7 +194,7 @@ def test_twins_have_the_same_counts_and_other_pairs(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Seen, "trained", keep)
     given = {**skew.TWINS, "world": "world(users=120,items=90)", "n_worlds": 2,
              "systems": ["Popularity"], "workers": 1}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/twins", None, parameters=given)
+    found = find_maker(f"{setup.CHAPTER}/twins")(**given)
     assert found.frame["kind"].tolist() == ["preferences", "no preferences"] * 2
     for own, twin in (seen[:2], seen[2:]):
         for counts in ("user_counts", "item_counts"):
@@ -205,8 +204,7 @@ def test_twins_have_the_same_counts_and_other_pairs(monkeypatch: pytest.MonkeyPa
 
 
 def test_few_liked_items_make_popularity_nearly_the_best() -> None:
-    found = run_maker(f"{setup.CHAPTER}/few_liked", None,
-                      parameters={**few_liked.FEW_LIKED, "n_worlds": 2})  # fmt: skip
+    found = find_maker(f"{setup.CHAPTER}/few_liked")(**{**few_liked.FEW_LIKED, "n_worlds": 2})
     means = found.frame.groupby(["kind", "system"])["P@10"].mean()
     reached = means.xs("Popularity", level="system") / means.xs(few_liked.IDEAL, level="system")
     assert reached["few"] > reached["few of many"] > 0.5 > reached["even"]
@@ -348,7 +346,7 @@ def test_pure_skew_is_nothing_but_the_ratio_of_two_means() -> None:
     dataset = load_dataset("world(relation=0.6,users=150,items=100,density=0.08)")
     given = {"min_rating": 4, "split": "k-fold 3", "cutoff": 2, "size": 20, "n_sampled": 30,
              "seed": 1, "n_worlds": 3}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/pure_skew", dataset.name, parameters=given)
+    found = find_maker(f"{setup.CHAPTER}/pure_skew")(dataset.name, **given)
     shares = pure_skew.skew_shares(found).set_index("design")
     assert (shares["share"] == shares[pure_skew.WORLD] / shares[pure_skew.DATA]).all()
     assert ((shares["low"] < shares["share"]) & (shares["share"] < shares["high"])).all()
@@ -366,7 +364,7 @@ def test_pure_skew_is_nothing_but_the_ratio_of_two_means() -> None:
     assert shares.loc["R_test", pure_skew.DATA] == pytest.approx(hits / users / 2, rel=0.03)
     assert shares.loc["R_test", pure_skew.RANDOM] != pytest.approx(hits / users / 2, rel=0.03)
     with pytest.raises(ConfigError, match="an interval over worlds needs two at least"):
-        run_maker(f"{setup.CHAPTER}/pure_skew", dataset.name, parameters={**given, "n_worlds": 1})
+        find_maker(f"{setup.CHAPTER}/pure_skew")(dataset.name, **{**given, "n_worlds": 1})
 
 
 def test_pure_skew_has_the_interval_of_student_over_worlds_of_their_own() -> None:
@@ -374,7 +372,7 @@ def test_pure_skew_has_the_interval_of_student_over_worlds_of_their_own() -> Non
     dataset = load_dataset("world(relation=0.6,users=150,items=100,density=0.08)")
     given = {"min_rating": 4, "split": "k-fold 3", "cutoff": 2, "size": 20, "n_sampled": 30,
              "seed": 1, "n_worlds": 4}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/pure_skew", dataset.name, parameters=given)
+    found = find_maker(f"{setup.CHAPTER}/pure_skew")(dataset.name, **given)
     values = []
     for number in range(1, 5):
         world = pure_skew._twin(dataset.ratings, number)
@@ -398,9 +396,7 @@ def test_data_without_preferences_are_pure_skew() -> None:
              "seed": 1, "n_worlds": 4}  # fmt: skip
     name = f"{setup.CHAPTER}/pure_skew"
     free, liking = (
-        pure_skew.skew_shares(run_maker(name, world, parameters=given))
-        .set_index("design")
-        .loc["1R"]
+        pure_skew.skew_shares(find_maker(name)(world, **given)).set_index("design").loc["1R"]
         for world in ("world(alpha=2,users=500,items=400)", "world(relation=0.9,choice=0)")
     )
     assert free["low"] < 1 < free["high"]
@@ -471,7 +467,7 @@ def test_points_of_a_world_and_of_a_sample_of_it_agree(monkeypatch: pytest.Monke
     for name, dataset in (("whole", world), ("sampled", sampled)):
         monkeypatch.setattr(worlds, "load_dataset", lambda _, own=dataset: own)
         given = {"liked": {"synthetic": 4}, "split": "ratio 0.2", "seed": 1, "n_resamples": 200}
-        made = run_maker(f"{setup.CHAPTER}/points", None, parameters=given)
+        made = find_maker(f"{setup.CHAPTER}/points")(**given)
         found[name] = made.frame.set_index("quantity")
     whole, part = found["whole"], found["sampled"]
     for quantity in ("relation", "true", "overrated"):
@@ -480,4 +476,4 @@ def test_points_of_a_world_and_of_a_sample_of_it_agree(monkeypatch: pytest.Monke
     assert whole.loc["skew", "value"] == part.loc["skew", "value"]
     monkeypatch.setattr(worlds, "load_dataset", lambda _: blind)
     with pytest.raises(ConfigError, match="neither truth nor an unbiased part"):
-        run_maker(f"{setup.CHAPTER}/points", None, parameters=given)
+        find_maker(f"{setup.CHAPTER}/points")(**given)

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from chapter_grids import sparsity_protocols
 from expressions_at import value_of
 from recbias import Grid, Results, line_up
 from recbias.book.chapters import sparsity_bias as chapter
-from recbias.book.chapters.sparsity_bias import figures, setup
+from recbias.book.chapters.sparsity_bias import figures
 from recbias.book.chapters.sparsity_bias.densities import pairs_by_share
 from recbias.book.chapters.sparsity_bias.tables import densities_table
 from recbias.book.findings import own_findings
@@ -35,7 +36,7 @@ def course(label: str, whole: float, kept: float) -> dict[str, float]:
 
 @pytest.fixture
 def results() -> Results:
-    asked, tests = setup.protocols(4, removed=REMOVED)
+    asked, tests = sparsity_protocols(4, removed=REMOVED)
     metrics = {
         label: ("P@10|t=100", "P@10|t=400")
         if label == "sizes"

@@ -45,7 +45,7 @@ def rows() -> pd.DataFrame:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(steck, "compared_systems", lambda min_rating: kept)
         given = {"relations": (0.3,), "n_worlds": 1, "size": SIZE, "workers": 1}
-        return steck.steck(**{**steck.STECK, **given})[1].set_index("system")
+        return steck.steck.function(**{**steck.STECK, **given})[1].set_index("system")
 
 
 def oracle(system: str) -> dict[str, float]:

@@ -26,7 +26,7 @@ from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
 from recbias.errors import ConfigError
 from recbias.experiment import worlds
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import SIMULATIONS
 from recbias.experiment.worlds import World, WorldGrid, run_worlds
 from recbias.protocol.testset import dataset_splits
@@ -309,7 +309,7 @@ def recorded() -> Table:
 
 
 def test_the_page_reads_what_is_recorded(recorded):
-    found = run_maker(f"{CHAPTER}/truth", None, parameters=SIMULATION, record=f"{CHAPTER}/truth")
+    found = find_maker(f"{CHAPTER}/truth")(**SIMULATION, name=f"{CHAPTER}/truth")
     assert (found.key, found.origin) == (recorded.key, "recorded")
     n_systems = recorded.frame["system"].nunique()
     assert len(found.frame) == (

@@ -16,12 +16,9 @@ import scipy  # its parts are loaded when they are first used: `stats` takes lon
 
 from recbias.book.chapters.concentration_metrics.setup import CHAPTER, LAMBDA, SEVEN
 from recbias.claims.quantities import over_worlds
-from recbias.data.simulation import REVISION as WORLD_REVISION
 from recbias.data.simulation import PreferenceOptions
-from recbias.experiment.feedback import REVISION, Choice, Loop, measure_loops
-from recbias.experiment.grid import component_revisions
+from recbias.experiment.feedback import Choice, Loop, measure_loops
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import parse_metric
 from recbias.recommenders import System, line_up
 
 CHOICES: tuple[Choice, ...] = ("even", "attentive")
@@ -35,9 +32,8 @@ LOOP: Mapping[str, Any] = {
     "cutoff": 10,
     "share": 0.3,
     "min_rating": 4,
-    "workers": 2,
 }
-"""What the chapter asks of `feedback_loop`, whatever the data of its page."""
+"""What the chapter asks of `loop`, whatever the data of its page."""
 
 STARTS: tuple[str, ...] = (
     "CI",
@@ -76,22 +72,14 @@ def _systems(min_rating: float) -> dict[str, System]:
     return {name: known[name] for name in SEVEN}
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, loops, systems, ranks and metrics."""
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": WORLD_REVISION,
-        "feedback": REVISION,
-        "metrics": [parse_metric(text).identity() for text in _METRICS],
-        "systems": [
-            {"name": name, **system.identity()}
-            for name, system in _systems(parameters["min_rating"]).items()
-        ],
-    }
-
-
-@maker(f"{CHAPTER}/loop", Table, uses=_revisions, covers=("workers",))
-def feedback_loop(
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "feedback"),
+    metrics=_METRICS,
+    systems=lambda min_rating: _systems(min_rating).values(),
+)
+def loop(
     *,
     n_worlds: int,
     size: Sequence[int],

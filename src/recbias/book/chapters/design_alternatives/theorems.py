@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -95,13 +95,8 @@ class _Oracle:
         return scores
 
 
-def _keys_of_grids(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
-    """Name the grids whose cells are checked: they go stale with what ranked those."""
-    return [Grid.from_dict(grid).key_of(hashes) for grid in parameters["grids"]]
-
-
-@maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_keys_of_grids, covers=("grids",))
-def theorem_checks(
+@maker(CHAPTER, Checks, revision=2)
+def checks(
     dataset: Dataset,
     *,
     seed: int,
@@ -110,7 +105,7 @@ def theorem_checks(
     size: int,
     cutoff: int,
     n_sampled: int,
-    grids: Sequence[Mapping[str, Any]],
+    grids: Sequence[Grid],
 ) -> tuple[list[Check], dict[str, float]]:
     """Check the definitions and theorems of the chapter on a dataset.
 
@@ -144,7 +139,7 @@ def theorem_checks(
         If that grid lacks all `RANKED_SYSTEMS`, or a label of
         :data:`~recbias.book.chapters.design_alternatives.ranking_by_sorting.LABELS`.
     """
-    grid = Grid.from_dict(grids[0])
+    grid = grids[0]
     splits = dataset_splits(dataset, split, seed=seed)
     first = splits[0]
     users = _chosen_users(first.test.n_users, seed)

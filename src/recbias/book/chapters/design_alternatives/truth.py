@@ -24,12 +24,11 @@ from recbias.book.chapters.design_alternatives.setup import CHAPTER, protocols
 from recbias.book.html import markdown_table
 from recbias.claims.evidence import View
 from recbias.claims.quantities import over_worlds
-from recbias.data.simulation import REVISION, PreferenceOptions, parse_world
+from recbias.data.simulation import PreferenceOptions, parse_world
 from recbias.errors import ConfigError
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.worlds import AnySystem, World, WorldGrid, run_worlds
-from recbias.metrics import aggregation, parse_metric
+from recbias.metrics import parse_metric
 from recbias.recommenders import System, line_up
 from recbias.stats.agreement import kendall_tau
 
@@ -81,21 +80,20 @@ def _systems(names: str) -> list[System]:
     return [system for system in line_up(names) if not system.depends_on_processor]
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metric and averages."""
-    return {
-        **component_revisions(sampled=True, reduced=False),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metric": parse_metric(f"P@{parameters['cutoff']}").identity(),
-        "systems": [
-            {"name": system.name, "n_seeds": system.n_seeds, **system.identity()}
-            for system in _systems(parameters["systems"])
-        ],
-    }
+def _trained(systems: str) -> list[dict[str, Any]]:
+    """Identify systems, as often as they are trained."""
+    return [
+        {"name": system.name, "n_seeds": system.n_seeds, **system.identity()}
+        for system in _systems(systems)
+    ]
 
 
-@maker(f"{CHAPTER}/truth", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "sampling", "world", "aggregation"),
+    uses={"metric": lambda cutoff: parse_metric(f"P@{cutoff}"), "systems": _trained},
+)
 def truth(
     *,
     worlds: Mapping[str, str],

@@ -22,9 +22,9 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.setup import trut
 from recbias.claims.quantities import one_of, over_worlds
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
-from recbias.data.simulation import REVISION, PreferenceOptions
+from recbias.data.simulation import PreferenceOptions
 from recbias.errors import DataError
-from recbias.experiment.grid import Grid, component_revisions
+from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.options import Options
 from recbias.experiment.outcomes import Outcome, evaluate
@@ -36,9 +36,8 @@ WORLDS: Mapping[str, Any] = {
     "size": (500, 800),
     "density": 0.03,
     "min_rating": 4,
-    "workers": 2,
 }
-"""What the chapter asks of `worlds_right`, whatever the data of its page."""
+"""What the chapter asks of `worlds`, whatever the data of its page."""
 
 _HELD: Mapping[str, int] = {"cm100k": 5}
 """Folds of the random judgments, where observed ratings are among them."""
@@ -136,32 +135,26 @@ def _named(
     return [(_DEFAULT, _DEFAULT, candidates[0].base), *others]
 
 
-def _grids(parameters: Mapping[str, Any]) -> list[Grid]:
-    grid = Grid.from_dict(parameters["grid"])
-    choices = _named(
-        parameters["min_rating"], grid.seed, timed=parameters["timed"], test=held_of(grid.dataset)
-    )
+def _grids(grid: Grid, min_rating: float, timed: bool) -> list[Grid]:
+    choices = _named(min_rating, grid.seed, timed=timed, test=held_of(grid.dataset))
     options = [chosen for _, _, chosen in choices]
     truths = [true_options(chosen, grid.dataset) for chosen in options]
     return [chosen.grid(grid.dataset, grid.systems) for chosen in dict.fromkeys(options + truths)]
 
 
-def _used(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    """Name the cells of all options, and of one truth: it goes stale with those of other splits."""
-    grid = Grid.from_dict(parameters["grid"])
-    candidates = alternatives(
-        parameters["min_rating"], grid.seed, timed=parameters["timed"], test=held_of(grid.dataset)
-    )
+def _used(grid: Grid, min_rating: float, timed: bool) -> list[Grid]:
+    """List the cells of all options, and of one truth: it goes stale with those of other splits."""
+    candidates = alternatives(min_rating, grid.seed, timed=timed, test=held_of(grid.dataset))
     options = [
         *(alternative.options for alternative in candidates),
         true_options(candidates[0].base, grid.dataset),
     ]
-    return [chosen.grid(grid.dataset, grid.systems).key_of(hashes) for chosen in options]
+    return [chosen.grid(grid.dataset, grid.systems) for chosen in options]
 
 
-@maker(f"{CHAPTER}/truths", Table, revision=2, uses=_used, grids=_grids, covers=("grid",))
-def truths_right(
-    dataset: Dataset, *, min_rating: float, timed: bool, grid: Mapping[str, Any]
+@maker(CHAPTER, Table, revision=2, uses=_used, grids=_grids)
+def truths(
+    dataset: Dataset, *, min_rating: float, timed: bool, grid: Grid
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Tell which options agree with unbiased judgments.
 
@@ -183,16 +176,15 @@ def truths_right(
     frame : DataFrame
         ``options``, the text, and the columns of :func:`compare_with_truth`.
     """
-    parsed = Grid.from_dict(grid)
     rows = _rows(
-        parsed.dataset, min_rating, parsed.systems, seed=parsed.seed, timed=timed,
-        test=held_of(parsed.dataset), truth=parsed.dataset,
+        grid.dataset, min_rating, grid.systems, seed=grid.seed, timed=timed,
+        test=held_of(grid.dataset), truth=grid.dataset,
     )  # fmt: skip
     return ("decision", "option"), pd.DataFrame(list(rows))
 
 
 def truths_asked(dataset: str, min_rating: float, *, seed: int) -> dict[str, Any]:
-    """Say what `truths_right` is asked for; empty for data without unbiased judgments.
+    """Say what `truths` is asked for; empty for data without unbiased judgments.
 
     Examples
     --------
@@ -205,23 +197,17 @@ def truths_asked(dataset: str, min_rating: float, *, seed: int) -> dict[str, Any
     return {name: parameters[name] for name in ("min_rating", "timed", "grid")}
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, systems and ranks."""
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "systems": [
-            {"name": system.name, **system.identity()}
-            for system in fourteen(parameters["min_rating"])
-        ],
-        "options": [
-            str(alternative.options) for alternative in alternatives(parameters["min_rating"], 1)
-        ],
-    }
-
-
-@maker(f"{CHAPTER}/worlds", Table, revision=2, uses=_revisions, covers=("workers",))
-def worlds_right(
+@maker(
+    CHAPTER,
+    Table,
+    revision=2,
+    parts=("splits", "ranking", "world"),
+    systems=fourteen,
+    uses={
+        "options": lambda min_rating: [str(each.options) for each in alternatives(min_rating, 1)]
+    },
+)
+def worlds(
     *,
     relations: Sequence[float],
     seeds: Sequence[int],

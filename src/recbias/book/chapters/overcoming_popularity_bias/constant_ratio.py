@@ -8,7 +8,7 @@ it rises or falls with popularity, the gain has to follow.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from recbias.book.non_personalised import baselines
 from recbias.data.ratings import exact
 from recbias.data.simulation import parse_world
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.worlds import Ranked, World, WorldGrid, run_worlds, world_revisions
+from recbias.experiment.worlds import Ranked, World, WorldGrid, run_worlds
 from recbias.protocol.relevance import relevant
 from recbias.recommenders import System
 
@@ -30,7 +30,6 @@ _ASKED: Mapping[str, Any] = {
     "size": 100,
     "split": "ratio 0.2",
     "uniform": "uniform 0.2",
-    "workers": 2,
 }
 
 CONSTANT_RATIO: Mapping[str, Any] = {
@@ -82,20 +81,29 @@ def metrics_of(label: str, cutoff: int, size: int) -> tuple[str, str]:
     return f"P@{cutoff}{condition}", f"rho{condition}"
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    texts = {
-        text
-        for label in _RULES
-        for text in metrics_of(label, parameters["cutoff"], parameters["size"])
-    }
-    known = {system.name: system for system in baselines(parameters["min_rating"])}
-    return world_revisions([known[name] for name in parameters["systems"]], sorted(texts))
+def texts_of(labels: Iterable[str], cutoff: int, size: int) -> list[str]:
+    """List the metrics of several labels, each once."""
+    return sorted({text for label in labels for text in metrics_of(label, cutoff, size)})
 
 
-@maker(f"{CHAPTER}/constant_ratio", Table, uses=_revisions, covers=("workers",))
+def _texts(cutoff: int, size: int) -> list[str]:
+    return texts_of(_RULES, cutoff, size)
+
+
+def _systems(systems: Sequence[str], min_rating: float) -> list[System]:
+    known = {system.name: system for system in baselines(min_rating)}
+    return [known[name] for name in systems]
+
+
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_texts,
+    systems=_systems,
+)
 def constant_ratio(
-    *, alphas: Sequence[float], **asked: Any
+    *, alphas: Sequence[float], workers: int = 1, **asked: Any
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Measure rankings where nobody prefers anything.
 
@@ -103,11 +111,13 @@ def constant_ratio(
     ----------
     alphas
         Exponents of the power law of popularity, in worlds of the size of MovieLens 1M.
+    workers
+        Processes; the results do not depend on them.
     **asked
         ``n_worlds``: how many independent worlds of each, those of seeds 1, 2, ...; ``systems`` of
         :func:`recbias.book.non_personalised.baselines`; ``min_rating``, the smallest rating that
         is relevant; ``cutoff`` and ``size``, n of P@n and T of 1R; ``split`` and ``uniform``, texts
-        of the splits, of whose folds the first is used; ``workers``, on which no result depends.
+        of the splits, of whose folds the first is used.
 
     Returns
     -------
@@ -120,12 +130,20 @@ def constant_ratio(
         ``rise``, the share of positives among the test ratings of the tenth of the tested items
         that is most popular in training, over that of all of them.
     """
-    return _measure("alpha", {alpha: world_name(alpha, 1) for alpha in alphas}, **asked)
+    return _measure(
+        "alpha", {alpha: world_name(alpha, 1) for alpha in alphas}, workers=workers, **asked
+    )
 
 
-@maker(f"{CHAPTER}/rising_ratio", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_texts,
+    systems=_systems,
+)
 def rising_ratio(
-    *, relations: Sequence[float], **asked: Any
+    *, relations: Sequence[float], workers: int = 1, **asked: Any
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Measure rankings where popular items are liked less, or more, than others.
 
@@ -136,7 +154,7 @@ def rising_ratio(
     ----------
     relations
         Rank correlations of popularity and liking, in worlds of the size of MovieLens 100K.
-    **asked
+    workers, **asked
         As of `constant_ratio`.
 
     Returns
@@ -147,7 +165,7 @@ def rising_ratio(
         As of `constant_ratio`.
     """
     worlds = {relation: f"world(relation={relation:g},choice=0)" for relation in relations}
-    return _measure("relation", worlds, **asked)
+    return _measure("relation", worlds, workers=workers, **asked)
 
 
 def _measure(

@@ -26,8 +26,7 @@ from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER, GAMM
 from recbias.claims.quantities import over_worlds
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import exact
-from recbias.data.simulation import REVISION, PreferenceOptions, PreferenceWorld
-from recbias.experiment.grid import component_revisions
+from recbias.data.simulation import PreferenceOptions, PreferenceWorld
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.worlds import Ranked, World, WorldGrid, run_worlds
 from recbias.metrics import parse_metric
@@ -43,7 +42,6 @@ STECK: Mapping[str, Any] = {
     "size": (500, 1200),
     "min_rating": 4,
     "test_share": 0.2,
-    "workers": 2,
 }
 """What the chapter asks of `steck`, whatever the data of its page."""
 
@@ -54,19 +52,6 @@ _RULE = "AI-AN-AR"
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-
-
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks and the metric."""
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "metric": parse_metric(f"SR(gamma=1)@{_CUTOFF}").identity(),
-        "systems": [
-            {"name": system.name, **system.identity()}
-            for system in compared_systems(parameters["min_rating"])
-        ],
-    }
 
 
 def observed_by_item(name: str, min_rating: float, *, seed: int) -> Dataset:
@@ -108,7 +93,13 @@ def chances_of(world: PreferenceWorld, rows: BoolArray) -> FloatArray:
     return np.divide(total, number, out=np.full(len(number), np.nan), where=number > 0)
 
 
-@maker(f"{CHAPTER}/steck", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world"),
+    systems=compared_systems,
+    uses={"metric": parse_metric(f"SR(gamma=1)@{_CUTOFF}")},
+)
 def steck(
     *,
     relations: Sequence[float],

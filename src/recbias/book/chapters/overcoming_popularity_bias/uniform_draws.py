@@ -7,16 +7,14 @@ test do tell.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import pandas as pd
 
 from recbias.book.chapters.overcoming_popularity_bias.constant_ratio import (
     UNIFORM_LABELS,
     labels_grid,
-    metrics_of,
+    texts_of,
 )
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
 from recbias.book.non_personalised import baselines
@@ -24,10 +22,8 @@ from recbias.claims.evidence import LEAST_POOL, NotTestable
 from recbias.claims.ledger import NEEDS
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.worlds import World, run_worlds
-from recbias.metrics import aggregation, parse_metric
 
 _INDEX = ("relevant", "number", "system")
 
@@ -35,22 +31,13 @@ _EVERY = 0.0
 """A rating from which every rating is relevant."""
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of splits, systems, ranks, metrics and averages."""
-    texts = {
-        text
-        for label in UNIFORM_LABELS
-        for text in metrics_of(label, parameters["cutoff"], parameters["size"])
-    }
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in sorted(texts)],
-        "systems": [system.identity() for system in baselines(parameters["min_rating"])],
-    }
-
-
-@maker(f"{CHAPTER}/uniform_draws", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "aggregation"),
+    metrics=lambda cutoff, size: texts_of(UNIFORM_LABELS, cutoff, size),
+    uses={"systems": baselines},
+)
 def uniform_draws(
     dataset: Dataset,
     *,

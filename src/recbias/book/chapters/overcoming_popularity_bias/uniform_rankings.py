@@ -6,7 +6,6 @@ they are about; and what criteria compute of systems with all items as candidate
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import pandas as pd
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
 from recbias.book.non_personalised import INDEX, baselines
 from recbias.data.datasets import Dataset
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.worlds import Seen
 from recbias.protocol.targets import candidate_items, n_all_targets
@@ -30,15 +28,7 @@ from recbias.theory import (
 )
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of splits, ranks and samples, and the rankings."""
-    return {
-        **component_revisions(sampled=True, reduced=False),
-        "systems": [system.identity() for system in baselines(parameters["min_rating"])],
-    }
-
-
-@maker(f"{CHAPTER}/uniform_predicted", Table, uses=_revisions)
+@maker(CHAPTER, Table, parts=("splits", "ranking", "sampling"), uses={"systems": baselines})
 def uniform_predicted(
     dataset: Dataset, *, min_rating: float, split: str, cutoff: int, size: int, seed: int
 ) -> tuple[tuple[str, ...], pd.DataFrame]:

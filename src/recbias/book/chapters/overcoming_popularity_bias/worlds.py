@@ -28,7 +28,7 @@ from recbias.book.chapters.overcoming_popularity_bias.setup import (
 from recbias.data.ratings import exact
 from recbias.data.simulation import PreferenceOptions
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.worlds import Ranked, World, WorldGrid, run_worlds, world_revisions
+from recbias.experiment.worlds import Ranked, World, WorldGrid, run_worlds
 from recbias.stats.agreement import kendall_tau
 from recbias.trust import compared_systems
 
@@ -69,7 +69,6 @@ WORLDS: Mapping[str, Any] = {
     "min_rating": 4,
     "split": "ratio 0.2",
     "uniform": "uniform 0.2",
-    "workers": 2,
 }
 """What the chapter asks of `worlds`, whatever the data of its page."""
 
@@ -79,17 +78,20 @@ BoolArray = npt.NDArray[np.bool_]
 INDEX = ("relation", "skew", "choice", "number")
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    least = parameters["min_rating"]
-    texts = {**protocols(least)[0], **uniform_protocols(least)}
-    metrics = [metric for _, metric in _ALL.values()]
-    return {
-        **world_revisions(compared_systems(least), metrics, reduced=True),
-        "compared": {name: [texts[label], metric] for name, (label, metric) in _ALL.items()},
-    }
+def _compared(min_rating: float) -> dict[str, list[str]]:
+    """Write the protocol and the metric behind each name."""
+    texts = {**protocols(min_rating)[0], **uniform_protocols(min_rating)}
+    return {name: [texts[label], metric] for name, (label, metric) in _ALL.items()}
 
 
-@maker(f"{CHAPTER}/worlds", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=[metric for _, metric in _ALL.values()],
+    systems=compared_systems,
+    uses={"compared": _compared},
+)
 def worlds(
     *,
     relations: Sequence[float],

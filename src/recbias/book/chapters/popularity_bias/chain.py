@@ -18,7 +18,7 @@ N_GROUPS = 20
 """Items are taken together in so many groups, so that no item's counts are given away."""
 
 
-@maker(f"{CHAPTER}/chain", Table)
+@maker(CHAPTER, Table)
 def chain(
     dataset: Dataset, *, split: str, seed: int, min_rating: float
 ) -> tuple[tuple[str, ...], pd.DataFrame]:

@@ -84,7 +84,7 @@ def smallest_half(counts: Counts) -> float:
     return float((np.searchsorted(2 * reached, reached[-1]) + 1) / len(counts))
 
 
-@maker(f"{CHAPTER}/concentration", Table)
+@maker(CHAPTER, Table)
 def concentration(dataset: Dataset, *, min_rating: float) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Describe how ratings and positives concentrate on items.
 

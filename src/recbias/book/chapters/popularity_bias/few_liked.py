@@ -20,7 +20,6 @@ import pandas as pd
 from recbias._system.streams import stream
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
 from recbias.data.ratings import Ratings, RatingScale
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.worlds import Seen, World, WorldGrid, run_worlds
 from recbias.metrics import parse_metric
@@ -43,12 +42,12 @@ FEW_LIKED: Mapping[str, Any] = {
 """What the chapter asks of `few_liked`: 8 items that 95 % of the users like, .1 % each other."""
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    metric = parse_metric(f"P@{given['cutoff']}").identity()
-    return {**component_revisions(sampled=False, reduced=False), "metric": metric}
-
-
-@maker(f"{CHAPTER}/few_liked", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking"),
+    uses={"metric": lambda cutoff: parse_metric(f"P@{cutoff}")},
+)
 def few_liked(
     *,
     n_worlds: int,

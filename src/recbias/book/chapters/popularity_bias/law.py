@@ -20,8 +20,7 @@ import scipy  # its parts are loaded when they are first used: `stats` takes lon
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
 from recbias.data.datasets import Dataset
 from recbias.data.datasets.describe import gini
-from recbias.data.simulation import REVISION, STARS, power_law
-from recbias.experiment.grid import component_revisions
+from recbias.data.simulation import STARS, power_law
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.worlds import Seen, World, each_world
 from recbias.protocol.relevance import relevant
@@ -42,7 +41,6 @@ LAWS: Mapping[str, Any] = {
     "min_rating": 5,
     "cutoff": 10,
     "size": 100,
-    "workers": 2,
 }
 """What the chapter asks of `laws`, whatever the data of its page."""
 
@@ -63,11 +61,11 @@ def world_name(alpha: float, number: int) -> str:
     return f"world(alpha={alpha:g},offset={_OFFSET:g},{size},{seed}{rest})"
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    return {**component_revisions(sampled=False, reduced=False), "world": REVISION}
-
-
-@maker(f"{CHAPTER}/laws", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world"),
+)
 def laws(
     *,
     alphas: Sequence[float],
@@ -214,7 +212,7 @@ _FITS: Mapping[str, tuple[float | None, float | None]] = {
 _STARTS = (0.3, 1.0, 1.4, 2.0)
 
 
-@maker(f"{CHAPTER}/fitted", Table)
+@maker(CHAPTER, Table)
 def fitted(dataset: Dataset) -> tuple[tuple[str, ...], pd.DataFrame]:
     r"""Fit a shifted power law to the counts of a data set, in several ways.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,8 @@ from recbias._system.streams import stream
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings, exact
-from recbias.data.simulation import REVISION, CountOptions, count_world
+from recbias.data.simulation import CountOptions, count_world
 from recbias.errors import ConfigError
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.worlds import Seen, World, WorldGrid, run_worlds
 from recbias.metrics import aggregation, measure, parse_metric
@@ -65,24 +64,22 @@ def designs(
     }
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    sizes = {name: given[name] for name in ("cutoff", "size", "n_sampled")}
-    asked = designs(given["min_rating"], **sizes)
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for _, text in asked.values()],
-        "systems": [_system(name).identity() for name in ("Popularity", "Random")],
-    }
-
-
 def _system(name: str) -> System:
     return System(name, name, {})
 
 
-@maker(f"{CHAPTER}/pure_skew", Table, uses=_revisions, covers=("workers",))
+def _metrics(min_rating: float, cutoff: int, size: int, n_sampled: int) -> list[str]:
+    asked = designs(min_rating, cutoff=cutoff, size=size, n_sampled=n_sampled)
+    return [text for _, text in asked.values()]
+
+
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_metrics,
+    uses={"systems": [_system("Popularity"), _system("Random")]},
+)
 def pure_skew(
     dataset: Dataset,
     *,

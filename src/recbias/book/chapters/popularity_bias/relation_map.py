@@ -22,15 +22,12 @@ import pandas as pd
 from recbias._system.streams import stream
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
 from recbias.claims.quantities import over_worlds
-from recbias.data.datasets import dataset_info
 from recbias.data.datasets.describe import gini
 from recbias.data.ratings import Ratings, exact
-from recbias.data.simulation import REVISION
 from recbias.errors import ConfigError
-from recbias.experiment.grid import component_revisions
-from recbias.experiment.makers import Table, maker
+from recbias.experiment.makers import Table, contents_of, maker
 from recbias.experiment.worlds import Ranked, Seen, World, WorldGrid, each_world, run_worlds
-from recbias.metrics import aggregation, measure, parse_metric
+from recbias.metrics import measure, parse_metric
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import Split
 from recbias.recommenders import System
@@ -53,7 +50,6 @@ RELATION_MAP: Mapping[str, Any] = {
     "n_worlds": 4,
     "min_rating": 4,
     "split": "ratio 0.2",
-    "workers": 2,
 }
 """What the chapter asks of `relation_map`, whatever the data of its page."""
 
@@ -81,25 +77,17 @@ class _ByLiking:
         return np.tile(self.liking.astype(np.float32), (len(users), 1))
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, ranks and metrics, and the data that points are of."""
-    metrics = [parse_metric(text).identity() for texts in METRICS.values() for text in texts]
-    contents = {name: dataset_info(name).content_hash for name in given.get("liked", ())}
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": metrics,
-        "system": _popularity().identity(),
-        **({"contents": contents} if contents else {}),
-    }
-
-
 def _popularity() -> System:
     return System("Popularity", "Popularity", {})
 
 
-@maker(f"{CHAPTER}/relation_map", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=[text for texts in METRICS.values() for text in texts],
+    uses={"system": _popularity},
+)
 def relation_map(
     *,
     relations: Sequence[float],
@@ -211,7 +199,13 @@ def map_view(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
 # -- data sets on the map --------------------------------------------------------------------------
 
 
-@maker(f"{CHAPTER}/points", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=[text for texts in METRICS.values() for text in texts],
+    uses={"system": _popularity, "contents": lambda liked: contents_of(liked)},
+)
 def points(
     *, liked: Mapping[str, float], split: str, seed: int, n_resamples: int
 ) -> tuple[tuple[str, ...], pd.DataFrame]:

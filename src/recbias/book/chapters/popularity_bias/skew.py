@@ -20,7 +20,7 @@ from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings, exact
 from recbias.data.simulation import CountOptions, count_world
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.worlds import World, WorldGrid, run_worlds, world_revisions
+from recbias.experiment.worlds import World, WorldGrid, run_worlds
 from recbias.recommenders import System, line_up
 
 METRICS: Mapping[str, tuple[str, ...]] = {
@@ -39,7 +39,6 @@ SKEW: Mapping[str, Any] = {
     "metrics": METRICS,
     "min_rating": 5,
     "split": "ratio 0.2",
-    "workers": 2,
 }
 """What the chapter asks of `skew`, whatever the data of its page."""
 
@@ -50,7 +49,6 @@ TWINS: Mapping[str, Any] = {
     "metrics": METRICS,
     "min_rating": 4,
     "split": "ratio 0.2",
-    "workers": 2,
 }
 """What the chapter asks of `twins`: worlds of the size of MovieLens 100K in which popular items are
 liked by as many users as others are."""
@@ -58,14 +56,13 @@ liked by as many users as others are."""
 WITH, WITHOUT = "preferences", "no preferences"
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    texts = [metric for metrics in given["metrics"].values() for metric in metrics]
-    return world_revisions(_systems([*given["systems"], *given.get("trained", ())]), texts)
-
-
-def _systems(names: Sequence[str]) -> list[System]:
+def _systems(systems: Sequence[str], trained: Sequence[str] = ()) -> list[System]:
     known = {system.name: system for system in line_up("bcc17")}
-    return [known[name] for name in names]
+    return [known[name] for name in (*systems, *trained)]
+
+
+def _texts(metrics: Mapping[str, Sequence[str]]) -> list[str]:
+    return [text for texts in metrics.values() for text in texts]
 
 
 def _grid(
@@ -85,7 +82,13 @@ def _grid(
     )
 
 
-@maker(f"{CHAPTER}/skew", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_texts,
+    systems=_systems,
+)
 def skew(
     *,
     alphas: Sequence[float],
@@ -140,7 +143,13 @@ def skew(
     return ("alpha", "number", "system"), rows
 
 
-@maker(f"{CHAPTER}/twins", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_texts,
+    systems=_systems,
+)
 def twins(
     *,
     world: str,

@@ -16,7 +16,7 @@ of ratings that a user has left: its expectations are sums over that number.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -33,7 +33,6 @@ from recbias.experiment.cells import grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
-from recbias.metrics import aggregation
 from recbias.protocol.relevance import relevant
 from recbias.ranking.tables import RankTable
 from recbias.stats.resampling import bootstrap_weights, weighted_sums
@@ -249,9 +248,9 @@ def _crossing(shares: FloatArray, values: FloatArray, level: float) -> float:
     return float(shares[last] * (shares[last + 1] / shares[last]) ** part)
 
 
-def densities_parameters(grid: Grid, *, cutoff: int, size: int) -> dict[str, Any]:
-    """Write the parameters of `densities` for the systems of a grid, each trained once per fold."""
-    reduced_grid = Grid(
+def densities_grid(grid: Grid, *, cutoff: int) -> Grid:
+    """Ask for what is made sparser, each system of a grid being trained once per fold."""
+    return Grid(
         grid.dataset,
         tuple(dataclasses.replace(system, n_seeds=1) for system in grid.systems),
         {label: str(grid.parsed[label]) for label in ("AR", "all-1R")},
@@ -259,17 +258,11 @@ def densities_parameters(grid: Grid, *, cutoff: int, size: int) -> dict[str, Any
         split=grid.split,
         seed=grid.seed,
     )
-    return {"grid": reduced_grid.to_dict(), "cutoff": cutoff, "size": size}
 
 
-def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    key = Grid.from_dict(parameters["grid"]).key_of(hashes)
-    return {"grid": key, "aggregation": aggregation.REVISION}
-
-
-@maker(f"{CHAPTER}/densities", Table, uses=_uses, covers=("grid",))
+@maker(CHAPTER, Table, parts=("aggregation",))
 def densities(
-    dataset: Dataset, *, grid: Mapping[str, Any], cutoff: int, size: int
+    dataset: Dataset, *, grid: Grid, cutoff: int, size: int
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Find how few judgments tell two systems apart.
 
@@ -278,7 +271,7 @@ def densities(
     dataset
         That of the grid.
     grid
-        A grid of one training of each system, as a dict: see `densities_parameters`. What is
+        A grid of one training of each system: see `densities_grid`. What is
         missing of it is trained.
     cutoff
         Length of the lists.
@@ -297,10 +290,9 @@ def densities(
         :data:`FEWEST` relevant ratings where less would be enough. ``statistic`` is that of the
         whole test.
     """
-    parsed_grid = Grid.from_dict(grid)
-    judged = _read(parsed_grid, dataset, cutoff, size)
-    names = [system.name for system in parsed_grid.systems]
-    rng = stream(parsed_grid.seed, "bootstrap")
+    judged = _read(grid, dataset, cutoff, size)
+    names = [system.name for system in grid.systems]
+    rng = stream(grid.seed, "bootstrap")
     drawn = bootstrap_weights(judged.n_users, _N_REPLICATES, rng=rng)
     everybody = np.ones((1, judged.n_users), dtype=drawn.dtype)
     weights, rows = np.concatenate([everybody, drawn]), []

@@ -17,7 +17,7 @@ from recbias.book.chapters.sparsity_bias.setup import CHAPTER
 from recbias.claims.quantities import over_worlds
 from recbias.errors import ConfigError
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.worlds import Ranked, World, WorldGrid, run_worlds, world_revisions
+from recbias.experiment.worlds import Ranked, World, WorldGrid, run_worlds
 from recbias.protocol.testset import TestSet
 from recbias.recommenders import System, line_up
 
@@ -37,24 +37,24 @@ _MIN_RATING = 5.0
 _INDEX = ("judged", "system", "metric")
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    metrics = list(_metrics(parameters["cutoff"]).values())
-    return world_revisions(_systems(parameters["systems"]), metrics, reduced=True)
-
-
 def _metrics(cutoff: int) -> dict[str, str]:
     return {"AP": "AP", "R": f"R@{cutoff}", "nDCG": "nDCG", "P": f"P@{cutoff}"}
 
 
-def _systems(names: Sequence[str]) -> list[System]:
+def _systems(systems: Sequence[str]) -> list[System]:
     known = {system.name: system for system in line_up("bcc17")}
-    if absent := [name for name in names if name not in known]:
+    if absent := [name for name in systems if name not in known]:
         raise ConfigError(f"no system {absent[0]!r} in bcc17; there are {', '.join(known)}")
-    return [known[name] for name in names]
+    return [known[name] for name in systems]
 
 
-@maker(f"{CHAPTER}/saturation", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=lambda cutoff: _metrics(cutoff).values(),
+    systems=_systems,
+)
 def saturation(
     *,
     world: str,

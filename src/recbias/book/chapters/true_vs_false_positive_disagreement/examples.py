@@ -22,10 +22,8 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import (
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.claims.ledger import claims
 from recbias.data.ratings import Ratings, RatingScale
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.measurement import measure
-from recbias.metrics import aggregation, parse_metric
 from recbias.protocol.splits import Split
 from recbias.recommenders import OptimalAntiPrecision, OptimalPrecision
 from recbias.theory import lemma_disagrees, pair_table, steepness
@@ -56,21 +54,21 @@ class _Listed:
         return np.tile(np.array(self.scores, dtype=np.float32), (len(users), 1))
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in _METRICS],
-        "systems": [algorithm.__name__ for algorithm in (OptimalPrecision, OptimalAntiPrecision)],
-        "revisions": [algorithm.revision for algorithm in (OptimalPrecision, OptimalAntiPrecision)],
-        "printed": {name: _printed(name) for name in _COUNTS},
-    }
-
-
 _METRICS = ("P@1", "antiP@1")
+_OPTIMAL = (OptimalPrecision, OptimalAntiPrecision)
 
 
-@maker(f"{CHAPTER}/examples", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "aggregation"),
+    metrics=_METRICS,
+    uses={
+        "systems": [algorithm.__name__ for algorithm in _OPTIMAL],
+        "revisions": [algorithm.revision for algorithm in _OPTIMAL],
+        "printed": lambda: {name: _printed(name) for name in _COUNTS},
+    },
+)
 def examples(*, n_users: int) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Work the examples out.
 

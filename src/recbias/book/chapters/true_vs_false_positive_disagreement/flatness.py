@@ -15,12 +15,11 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import (
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.data.datasets.describe import gini
 from recbias.data.ratings import exact
-from recbias.data.simulation import REVISION
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.worlds import Seen, World, each_world
 from recbias.theory import pair_table
 
-_ASKED: Mapping[str, Any] = {"n_worlds": 20, "min_rating": 4, "workers": 2}
+_ASKED: Mapping[str, Any] = {"n_worlds": 20, "min_rating": 4}
 
 FLATNESS: Mapping[str, Mapping[str, Any]] = {
     "independent": {"relation": 0.0, "skews": (0.0, 0.2, 0.4, 0.6, 0.8), **_ASKED},
@@ -30,10 +29,6 @@ FLATNESS: Mapping[str, Mapping[str, Any]] = {
 """What the chapter asks of `flatness`, under names of their own: worlds of the size of MovieLens
 100K in which popular items
 are liked as much as others, more, and less."""
-
-
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    return {"world": REVISION}
 
 
 def flatness(
@@ -59,7 +54,7 @@ def flatness(
 
 
 for _name in FLATNESS:
-    maker(f"{CHAPTER}/{_name}", Table, uses=_revisions, covers=("workers",))(flatness)
+    maker(CHAPTER, Table, name=_name, parts=("world",))(flatness)
 
 
 def _in_world(seen: Seen, *, min_rating: float) -> dict[str, float]:

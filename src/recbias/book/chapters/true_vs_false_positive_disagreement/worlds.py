@@ -21,7 +21,7 @@ from recbias.data.ratings import exact
 from recbias.data.simulation import PreferenceOptions
 from recbias.errors import ConfigError
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.worlds import World, WorldGrid, run_worlds, world_revisions
+from recbias.experiment.worlds import World, WorldGrid, run_worlds
 from recbias.protocol.testset import TestSet
 from recbias.recommenders import System, line_up
 from recbias.stats.agreement import kendall_tau
@@ -77,7 +77,6 @@ WORLDS: Mapping[str, Any] = {
     "split": "ratio 0.2",
     "judged": 0.1,
     "systems": SYSTEMS,
-    "workers": 2,
 }
 """What the chapter asks of `worlds`, whatever the data of its page."""
 
@@ -86,7 +85,6 @@ ROLES: Mapping[str, Any] = {
     "skew": 0.5,
     "n_worlds": 4,
     **{name: WORLDS[name] for name in ("size", "min_rating", "split", "judged", "systems")},
-    "workers": 2,
 }
 """What the chapter asks of `roles`: worlds as skewed as CM100k, in which popularity agrees with
 liking as it does there, and opposes it as much."""
@@ -103,17 +101,12 @@ _COLUMNS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    systems = systems_of_map(given["systems"], given["min_rating"])
-    return world_revisions(systems, _OBSERVED, reduced=True)
-
-
-def systems_of_map(names: Sequence[str], min_rating: float) -> list[System]:
+def systems_of_map(systems: Sequence[str], min_rating: float) -> list[System]:
     """Take systems of the line-up ``mccrs20`` by name; ConfigError if one is not there."""
     known = {system.name: system for system in line_up("mccrs20", min_rating=min_rating)}
-    if absent := [name for name in names if name not in known]:
+    if absent := [name for name in systems if name not in known]:
         raise ConfigError(f"no system {absent[0]!r} in mccrs20; there are {', '.join(known)}")
-    return [known[name] for name in names]
+    return [known[name] for name in systems]
 
 
 def truth_sample(n_items: int, judged: float) -> TestSet:
@@ -170,7 +163,13 @@ def _measured(
     return run_worlds(grid, workers=workers)[0]
 
 
-@maker(f"{CHAPTER}/worlds", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=_OBSERVED,
+    systems=systems_of_map,
+)
 def worlds(
     *,
     relations: Sequence[float],
@@ -233,7 +232,13 @@ def worlds(
     return INDEX, pd.DataFrame(rows)
 
 
-@maker(f"{CHAPTER}/roles", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=_OBSERVED,
+    systems=systems_of_map,
+)
 def roles(
     *,
     relations: Sequence[float],
