@@ -8,9 +8,6 @@ from recbias.claims.records import criteria_of
 MEASURABLE = {"value lost": "value lost", "other data": "dataset not here"}
 """Reasons of what could be measured, so that it is a part that is not tested, and why it is not."""
 
-STANDINGS = ("judged", "open", "not checkable")
-"""What an assertion may be."""
-
 
 def assertion_standing(claim: Claim, number: int) -> str:
     """Tell what became of an assertion.
@@ -78,13 +75,3 @@ def untested_core(claim: Claim) -> list[str]:
     """
     found = core_standing(claim).values()
     return [why for reason, why in MEASURABLE.items() if f"unchecked: {reason}" in found]
-
-
-def standing(topic: str) -> dict[str, int]:
-    """Count the assertions of a topic by what became of them."""
-    counts = dict.fromkeys(STANDINGS, 0)
-    for claim in claims():
-        if claim.topic == topic:
-            for number in range(1, len(claim.asserts) + 1):
-                counts[assertion_standing(claim, number)] += 1
-    return counts
