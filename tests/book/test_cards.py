@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import json
 import math
 import re
 from base64 import b64decode
@@ -31,8 +30,10 @@ from recbias.book.html import typeset
 from recbias.claims import claims, judge, load_chapter
 from recbias.claims.judging import Verdict, by_parts
 from recbias.claims.parts import Part
+from recbias.claims.reading import csv_text
 from recbias.claims.records import Record, criteria_of
 from recbias.claims.topics import chapters
+from recbias.claims.writing import build
 from recbias.cli.commands import main
 from recbias.errors import ConfigError
 from recbias.experiment.results import Quantity, recorded_datasets
@@ -328,7 +329,9 @@ def test_published_values_that_parts_name_exist():
 @pytest.mark.slow
 def test_every_cell_is_the_verdict_of_judge(judged):
     found, written = {}, {c.id: chapters()[c.topic] for c in claims() if chapters()[c.topic]}
-    for code, href, name, card, label, sign in CELL.findall(matrix.matrix_html(judged)):
+    for code, href, name, card, label, sign in CELL.findall(
+        matrix.matrix_html(judged, build(judged))
+    ):
         claim = label.split(" on ")[0]
         found[name, claim] = code.replace("-", " ")
         assert label == f"{claim} on {name}: {found[name, claim]}"
@@ -353,14 +356,14 @@ def test_a_cell_that_is_not_the_verdict_is_seen(judged):
     place = next(n for n, each in enumerate(broken["ml-100k"]) if each.claim.id == "BCC17-F2A")
     found = broken["ml-100k"][place]
     broken["ml-100k"][place] = dataclasses.replace(found, verdict="no")
-    cells = [CELL.findall(matrix.matrix_html(each)) for each in (judged, broken)]
+    cells = [CELL.findall(matrix.matrix_html(each, build(each))) for each in (judged, broken)]
     differing = [a[4] for a, b in zip(*cells, strict=True) if a != b]
     assert found.verdict != "no"
     assert differing == [f"BCC17-F2A on ml-100k: {found.verdict}"]
 
 
 def test_anchors_of_the_matrix_exist_once(judged):
-    page = matrix.matrix_html(judged)
+    page = matrix.matrix_html(judged, build(judged))
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
@@ -372,7 +375,7 @@ def test_the_edition_comes_first_and_lends_its_findings(judged, monkeypatch):
     assert [next(iter(each)) for each in (judged, other)] == ["ml-1m", "ml-100k"]
     assert sorted(judged) == sorted(other)
     for each in (judged, other):
-        page, edition = matrix.matrix_html(each), next(iter(each))
+        page, edition = matrix.matrix_html(each, build(each)), next(iter(each))
         (f2a,) = (v for v in each[edition] if v.claim.id == "BCC17-F2A")
         assert f"<summary>{typeset(lead(f2a).finding)}</summary>" in page
         value = (
@@ -388,12 +391,13 @@ def test_the_small_matrix_has_what_only_a_measurement_can_tell(judged):
     assert all(href.startswith("scorecard.html#") for _, href, *_ in found)
 
 
-def test_a_chapter_that_is_not_written_takes_a_line_too(monkeypatch):
+def test_a_chapter_that_is_not_written_takes_a_line_too(judged, monkeypatch):
     written = chapters()
     assert all(written.values())
-    assert "not yet written" not in matrix.chapters_html()
+    document = build({"ml-1m": judged["ml-1m"]})
+    assert "not yet written" not in matrix.chapters_html(document)
     monkeypatch.setattr(matrix, "chapters", lambda: written | {TOPIC: ""})
-    page = matrix.chapters_html()
+    page = matrix.chapters_html(document)
     assert page.count("not yet written") == 1
     assert page.count("<tr>") == len(written) + 1
 
@@ -403,10 +407,11 @@ def test_a_chapter_that_is_not_written_takes_a_line_too(monkeypatch):
 
 def test_the_downloads_hold_what_was_judged(judged):
     links = re.findall(
-        r'download="([^"]+)" href="data:[^;]+;base64,([^"]+)"', matrix.scorecard_links(judged)
+        r'download="([^"]+)" href="data:[^;]+;base64,([^"]+)"',
+        matrix.scorecard_links(build(judged)),
     )
     files = {name: b64decode(content).decode() for name, content in links}
-    assert set(files) == {"scorecard.csv", "scorecard-ml-1m.json"}
+    assert set(files) == {"scorecard.csv"}
     rows = list(csv.DictReader(io.StringIO(files["scorecard.csv"])))
     written = {claim.id for claim in claims() if chapters()[claim.topic]}
     told = {(row["dataset"], row["claim"]): row["verdict"] for row in rows}
@@ -420,9 +425,6 @@ def test_the_downloads_hold_what_was_judged(judged):
     (value,) = (row for row in f2a if row["published"])
     assert (value["asserts"], value["published"], value["part"]) == ("6", "0.08", "holds")
     assert float(value["low"]) < float(value["value"]) < float(value["high"])
-    documents = json.loads(files["scorecard-ml-1m.json"])
-    assert documents == json.loads(json.dumps([each.to_dict() for each in judged["ml-1m"]]))
-    assert {"paper", "where", "claim"} <= set(documents[0])
 
 
 def differing_lines(text: str, judged: matrix.Matrix) -> list[str]:
@@ -453,7 +455,7 @@ def differing_lines(text: str, judged: matrix.Matrix) -> list[str]:
 
 
 def test_every_line_of_the_csv_is_a_part(judged):
-    assert differing_lines(matrix.scorecard_csv(judged), judged) == []
+    assert differing_lines(csv_text(build(judged)), judged) == []
 
 
 @pytest.mark.slow
@@ -469,11 +471,11 @@ def test_a_line_that_is_not_the_part_is_seen(judged):
     ):
         broken = list(judged["ml-1m"])
         broken[place] = dataclasses.replace(broken[place], parts=parts)
-        assert differing_lines(matrix.scorecard_csv({**judged, "ml-1m": broken}), judged)
+        assert differing_lines(csv_text(build({**judged, "ml-1m": broken})), judged)
 
 
 @pytest.mark.slow
 def test_the_command_line_prints_the_same_csv(judged):
     told = CliRunner().invoke(main, ["claims", "--dataset", "ml-100k", "--csv"])
     assert told.exit_code == 0
-    assert told.output == matrix.scorecard_csv({"ml-100k": judged["ml-100k"]})
+    assert told.output == csv_text(build({"ml-100k": judged["ml-100k"]}))
