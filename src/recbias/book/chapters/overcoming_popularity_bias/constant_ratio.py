@@ -18,17 +18,18 @@ import pandas as pd
 from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
 from recbias.book.chapters.popularity_bias.law import world_name
-from recbias.book.chapters.popularity_bias.skew import of_positions
 from recbias.book.non_personalised import baselines
 from recbias.data.datasets import load_dataset
+from recbias.data.ratings import exact
 from recbias.data.simulation import REVISION, parse_world
 from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import aggregation, parse_metric
+from recbias.metrics import aggregation, measure, parse_metric
+from recbias.protocol.protocol import Protocol
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split, SplitRule
-from recbias.ranking import rank_once
+from recbias.ranking import Positions, rank_once
 from recbias.recommenders import System
 
 _ASKED: Mapping[str, Any] = {
@@ -239,9 +240,26 @@ def measured_on(
     row = {}
     for label in labels:
         metrics = metrics_of(label, *sizes)
-        values = of_positions(positions, {_RULES[label][1]: metrics}, min_rating=min_rating)
+        values = _of_positions(positions, {_RULES[label][1]: metrics}, min_rating=min_rating)
         row[label], row[f"rho {label}"] = (values[text] for text in metrics)
     return row
+
+
+def _of_positions(
+    positions: Positions, metrics: Mapping[str, Sequence[str]], *, min_rating: float
+) -> dict[str, float]:
+    """Measure what follows from the ranks for several designs."""
+    averages: dict[str, float] = {}
+    for rule, texts in metrics.items():
+        protocol = Protocol.parse(f"{rule} rel>={exact(min_rating)}")
+        table = positions.table(protocol.rule, min_rating=protocol.targets.min_rating)
+        parsed = [parse_metric(text) for text in texts]
+        values = measure(table, parsed, min_rating=min_rating, condensed=protocol.condensed)
+        means = aggregation.aggregate(
+            table, values, min_rating=min_rating, population=protocol.averaging.population
+        )
+        averages |= dict(zip(texts, map(float, means), strict=True))
+    return averages
 
 
 def _rise(fold: Split, min_rating: float) -> float:

@@ -145,7 +145,7 @@ def _truth(dataset: Dataset, judged: float) -> str:
         return "unbiased"
     if dataset.truth is None:
         raise ConfigError(f"{dataset.name} has neither truth nor an unbiased part")
-    return str(truth_sample(dataset, judged))
+    return str(truth_sample(dataset.ratings.n_items, judged))
 
 
 def _contents(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
