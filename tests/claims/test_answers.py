@@ -174,14 +174,14 @@ def test_the_command_prints_both_answers(monkeypatch: pytest.MonkeyPatch) -> Non
     told = CliRunner().invoke(main, ["claims", "--reproduced"], catch_exceptions=False)
     both_lines, _, totals = told.output.partition("\n\n")
     assert both_lines.splitlines() == [
-        "BCC17-EQ1          yes (no data); counts once",
         "BCC17-C-OTHER      yes (ml-1m); holds on 5 of 5",
+        "BCC17-EQ1          yes (no data); counts once",
     ]
     assert [line.split()[-8] for line in totals.splitlines()[1:]] == ["1", "0", "0", "1", "0"]
     told = CliRunner().invoke(main, ["claims", "--reproduced", "--json"], catch_exceptions=False)
     rows = [claim["answers"] for claim in json.loads(told.output)["claims"]]
-    assert [(row["no data"], row["home"]) for row in rows] == [(True, []), (False, ["ml-1m"])]
-    assert rows[1]["generalises"] == {"holds": 5}
+    assert [(row["no data"], row["home"]) for row in rows] == [(False, ["ml-1m"]), (True, [])]
+    assert rows[0]["generalises"] == {"holds": 5}
 
 
 def test_the_page_shows_claim_home_and_both_answers() -> None:

@@ -120,7 +120,7 @@ def _key(what: Sequence[str]) -> str | None:
         "what": list(what),
         "places": [str(root), str(live.absolute())],
         "python": [sys.version, platform.machine()],
-        "installed": sorted(_installed()),
+        "installed": sorted(set(_installed())),
     }
     hasher = hashlib.sha256(canonical_json(record).encode())
     try:

@@ -11,7 +11,7 @@ from typing import Any
 from recbias.claims.answers import Answers, answers
 from recbias.claims.assertions import assertion_standing
 from recbias.claims.judging import Verdict, load_chapter, load_provenance, scorecards
-from recbias.claims.ledger import Claim, claims
+from recbias.claims.ledger import Claim
 from recbias.claims.lock import digest_in_force, locked_criteria
 from recbias.claims.parts import ChapterResults
 from recbias.claims.reading import SCHEMA
@@ -82,9 +82,8 @@ def build(verdicts: Judged) -> dict[str, Any]:
             for name in verdicts
         ],
         "claims": [
-            _claim(claim, told.get(claim.id), by_claim[claim.id])
-            for claim in claims()
-            if claim.id in by_claim
+            _claim(next(iter(found.values())).claim, told.get(claim), found)
+            for claim, found in by_claim.items()
         ],
     }
 
