@@ -12,15 +12,16 @@ def recount(document, dataset):
     """Count by table, row and column: verdicts on a data set, and where claims are at home."""
     counts = Counter()
     for claim in document["claims"]:
-        chapter, found, answers = (claim["chapter"], claim["verdicts"][dataset], claim["answers"])
+        chapter, found, answers = claim["chapter"], claim["verdicts"][dataset], claim["answers"]
         group = claim["class"] if claim["assertions"] else "no assertion of a paper"
-        apart = claim["assertions"] and answers["no data"]
-        counts["reproduced", "hangs on no data" if apart else group, answers["reproduced"]] += 1
+        home = "hangs on no data" if claim["assertions"] and answers["no data"] else group
+        counts["reproduced", home, answers["reproduced"]] += 1
         counts["verdict", group, found["verdict"]] += 1
         counts["strict", group, found["strict"]] += 1
-        counts["verdict", chapter, found["verdict"]] += 1
-        counts["reproduced", chapter, answers["reproduced"]] += claim["class"] == "empirical"
-        counts["claims", chapter, "all"] += 1
+        counts["claims" if claim["assertions"] else "apart", chapter, "all"] += 1
+        if claim["assertions"]:
+            counts["verdict", chapter, found["verdict"]] += 1
+            counts["reproduced", chapter, answers["reproduced"]] += group == "empirical"
         for assertion in claim["assertions"]:
             counts["assertions", chapter, assertion["standing"]] += 1
     return +counts

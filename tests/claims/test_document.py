@@ -162,13 +162,15 @@ def shown_totals(document: dict[str, Any], dataset: str) -> Counts:
             found.update({(table, name, column): int(n) for column, n in pairs})
     folds = r"<summary><strong>([^<]+)</strong> <span class=.counts.>empirical: ([^<]*)<"
     for title, told in re.findall(folds, matrix.answers_html(document)):
-        for n, word in re.findall(r"(\d+) ([a-z ]+)", told):
+        for n, word in re.findall(r"(\d+) ([a-z ]+)", told.partition(";")[0]):
             found["reproduced", _topic(title), word] = int(n)
     for row in re.findall(r"<tr>(<td>.*?)</tr>", matrix.chapters_html(document)):
         title, _, n_claims, _, *standings = (
             re.sub("<[^>]+>", "", cell) for cell in re.findall(r"<td>(.*?)</td>", row)
         )
+        n_claims, _, n_apart = n_claims.partition("; apart: ")
         found["claims", _topic(title), "all"] = int(n_claims)
+        found["apart", _topic(title), "all"] = int(n_apart.partition(" ")[0] or 0)
         for word, n in zip(("judged", "open", "not checkable"), standings, strict=True):
             found["assertions", _topic(title), word] = int(n)
     return +found

@@ -14,7 +14,7 @@ from recbias.book.html import badge, table_html, typeset
 from recbias.claims.judging import Verdict
 from recbias.claims.ledger import Claim
 from recbias.claims.parts import Part, is_core, of_form
-from recbias.claims.reading import VERDICTS
+from recbias.claims.reading import NO_ASSERTION, VERDICTS
 from recbias.claims.records import written
 
 KINDS = {
@@ -23,6 +23,12 @@ KINDS = {
     "definition": "Options and records, checked on these data",
 }
 """Classes of claims in the order of the page, with what they are to a reader."""
+
+GROUPS = {
+    **KINDS,
+    NO_ASSERTION: "What no paper at hand asserts: derived, or of a paper that we could not read",
+}
+"""Groups of claims that are counted apart, in the order of the page."""
 
 _WEIGHTS = ("refuted", "open", "holds", "not testable", "beside")
 """Verdicts on parts, the one that a reader should see first in front."""
@@ -70,8 +76,8 @@ def _weight(claim: Claim, part: Part) -> tuple[bool, int, bool]:
 def verdict_cards(verdicts: Sequence[Verdict]) -> str:
     """Write one card per claim: what was found, what the paper says, and each part."""
     groups = []
-    for kind, title in KINDS.items():
-        of_kind = by_importance(verdict for verdict in verdicts if verdict.claim.kind == kind)
+    for kind, title in GROUPS.items():
+        of_kind = by_importance(v for v in verdicts if v.claim.counts_as == kind)
         if not of_kind:
             continue
         cards = "".join(map(_card, of_kind))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from recbias.book.cards import (
-    KINDS,
+    GROUPS,
     badges,
     by_importance,
     claim_html,
@@ -22,12 +22,14 @@ from recbias.claims import kept
 from recbias.claims.judging import Verdict, scorecards
 from recbias.claims.parts import Part
 from recbias.claims.reading import (
+    NO_ASSERTION,
     NOT_AT_HAND,
     STANDINGS,
     Document,
     Totals,
     assertion_totals,
     chapter_answers,
+    chapter_apart,
     chapter_totals,
     csv_text,
 )
@@ -105,7 +107,7 @@ def totals_table(table: Totals) -> str:
 def matrix_html(matrix: Matrix, document: Document) -> str:
     """Write the matrix of all claims whose chapter is written, with what was found below each."""
     edition, *_ = names = list(matrix)
-    counts = chapter_totals(document, called(edition)[0])
+    counts, apart = chapter_totals(document, called(edition)[0]), chapter_apart(document)
     head = _head(names, ("published", f"on {_title(edition)} (95 % interval)"))
     folds = []
     for topic, chapter in chapters().items():
@@ -115,14 +117,14 @@ def matrix_html(matrix: Matrix, document: Document) -> str:
         papers = ", ".join(dict.fromkeys(verdict.claim.paper for verdict in verdicts))
         rows = "".join(
             _claim_rows(_row_of(matrix, verdict.claim.id), chapter)
-            for kind in KINDS
+            for kind in GROUPS
             for verdict in by_importance(
-                verdict for verdict in verdicts if verdict.claim.kind == kind
+                verdict for verdict in verdicts if verdict.claim.counts_as == kind
             )
         )
         folds.append(
             f"<summary><strong>{escape(f'{topic[0].upper()}{topic[1:]}')}</strong> ({papers})"
-            f"{_counts(counts[topic], edition)}</summary>"
+            f"{_counts(counts[topic], apart[topic], edition)}</summary>"
             f'<p><a href="{chapter}.html">The chapter</a></p>'
             f'<table class="matrix">{head}{rows}</table>'
         )
@@ -130,14 +132,22 @@ def matrix_html(matrix: Matrix, document: Document) -> str:
     return "".join(f"{start}{fold}</details>" for fold in folds)
 
 
-def _counts(counts: Mapping[str, int], dataset: str) -> str:
-    """Write how many claims of a chapter have each verdict, in the order of the legend."""
+def _counts(counts: Mapping[str, int], n_apart: int, dataset: str) -> str:
+    """Write how many claims of a chapter have each verdict, in the order of the legend.
+
+    Entries that restate no assertion of a paper are named apart.
+    """
     signs = "".join(
         f' <span class="sign {name.replace(" ", "-")}">{sign}</span> {counts[name]} {name}'
         for name, sign in SIGNS.items()
         if counts[name]
     )
-    return f' <span class="counts">on {escape(_title(dataset))}:{signs}</span>'
+    return f' <span class="counts">on {escape(_title(dataset))}:{signs}{_apart(n_apart)}</span>'
+
+
+def _apart(n_apart: int) -> str:
+    """Say how many entries restate no assertion of a paper; nothing if none does."""
+    return f"; apart: {n_apart} with {NO_ASSERTION}" if n_apart else ""
 
 
 def small_matrix_html(matrix: Matrix) -> str:
@@ -146,7 +156,7 @@ def small_matrix_html(matrix: Matrix) -> str:
     body = []
     for topic, chapter in chapters().items():
         empirical = (
-            v for v in matrix[edition] if (v.claim.topic, v.claim.kind) == (topic, "empirical")
+            v for v in matrix[edition] if (v.claim.topic, v.claim.counts_as) == (topic, "empirical")
         )
         for verdict in by_importance(empirical) if chapter else ():
             anchor = verdict.claim.id.lower()
@@ -163,7 +173,7 @@ def small_matrix_html(matrix: Matrix) -> str:
 def answers_html(document: Document) -> str:
     """Write where each claim is reproduced, and on how many other data sets it holds."""
     folds = []
-    counts = chapter_answers(document)
+    counts, apart = chapter_answers(document), chapter_apart(document)
     for topic, chapter in chapters().items():
         of_topic = [each for each in document["claims"] if each["chapter"] == topic]
         if not chapter or not of_topic:
@@ -176,13 +186,14 @@ def answers_html(document: Document) -> str:
                 else NOT_AT_HAND,
                 escape(each["answers"]["elsewhere"]),
             ]
-            for kind in KINDS
+            for kind in GROUPS
             for each in of_topic
-            if each["class"] == kind
+            if each["counts as"] == kind
         ]
         told = ", ".join(
             f"{counts[topic][name]} {name}" for name in (*SIGNS, NOT_AT_HAND) if counts[topic][name]
         )
+        told += _apart(apart[topic])
         table = table_html(("claim", "reproduced", "generalises"), rows, style="labelled")
         folds.append(
             '<details class="chapter"><summary>'
@@ -226,9 +237,9 @@ def _claim_rows(row: Mapping[str, Verdict], chapter: str) -> str:
     )
     return (
         f'<tbody class="claim-row" id="{anchor}" data-paper="{escape(claim.paper)}" '
-        f'data-chapter="{escape(claim.topic)}" data-class="{claim.kind}" '
+        f'data-chapter="{escape(claim.topic)}" data-class="{claim.counts_as}" '
         f'data-verdicts="{codes}"><tr><th scope="row">{escape(claim.id)} '
-        f'<span class="kind">{claim.kind}</span></th>'
+        f'<span class="kind">{claim.counts_as}</span></th>'
         f'<td class="number">{_published(verdict)}</td>'
         f'<td class="number">{_measured(verdict)}</td>{cells}</tr>'
         f'<tr><td colspan="{len(row) + 3}"><details><summary>'
@@ -283,7 +294,7 @@ def legend_html() -> str:
 
 def chapters_html(document: Document) -> str:
     """Write a line per chapter: its claims, and what became of the assertions behind them."""
-    rows, counts = [], assertion_totals(document)
+    rows, counts, apart = [], assertion_totals(document), chapter_apart(document)
     for topic, chapter in chapters().items():
         topic_claims = [claim for claim in document["claims"] if claim["chapter"] == topic]
         papers = ", ".join(dict.fromkeys(claim["paper"] for claim in topic_claims))
@@ -292,7 +303,7 @@ def chapters_html(document: Document) -> str:
             [
                 f'<a href="{chapter}.html">{title}</a>' if chapter else f"{title}, not yet written",
                 escape(papers),
-                str(len(topic_claims)),
+                f"{len(topic_claims) - apart[topic]}{_apart(apart[topic])}",
                 *(str(counts[topic][name]) for name in ("all", *STANDINGS)),
             ]
         )

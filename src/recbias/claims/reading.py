@@ -66,17 +66,15 @@ def _counted(
     return {row: {**cells, "all": sum(cells.values())} for row, cells in table.items()}
 
 
-def _class(claim: Document) -> str:
-    return claim["class"] if claim["assertions"] else NO_ASSERTION
-
-
 def totals(document: Document, dataset: str, *, strict: bool = False) -> Totals:
     """Count verdicts on a data set as claims are printed, by class; strict: by all parts alike.
 
     Entries that restate no assertion of a paper count apart.
     """
     field = "strict" if strict else "verdict"
-    pairs = ((_class(claim), claim["verdicts"][dataset][field]) for claim in document["claims"])
+    pairs = (
+        (claim["counts as"], claim["verdicts"][dataset][field]) for claim in document["claims"]
+    )
     return _counted(pairs, (*CLASSES, NO_ASSERTION), VERDICTS)
 
 
@@ -85,8 +83,8 @@ def answer_totals(document: Document) -> Totals:
     pairs = (
         (
             HANGS_ON_NO_DATA
-            if claim["answers"]["no data"] and claim["assertions"]
-            else _class(claim),
+            if claim["answers"]["no data"] and claim["counts as"] != NO_ASSERTION
+            else claim["counts as"],
             claim["answers"]["reproduced"],
         )
         for claim in document["claims"]
@@ -96,20 +94,33 @@ def answer_totals(document: Document) -> Totals:
 
 
 def chapter_totals(document: Document, dataset: str) -> Totals:
-    """Count by chapter the verdicts on a data set."""
-    pairs = [(each["chapter"], each["verdicts"][dataset]["verdict"]) for each in document["claims"]]
-    return _counted(pairs, list(dict.fromkeys(chapter for chapter, _ in pairs)), VERDICTS)
+    """Count by chapter the verdicts on a data set, without entries that count apart."""
+    pairs = (
+        (claim["chapter"], claim["verdicts"][dataset]["verdict"])
+        for claim in document["claims"]
+        if claim["counts as"] != NO_ASSERTION
+    )
+    return _counted(pairs, _chapters(document), VERDICTS)
+
+
+def chapter_apart(document: Document) -> Mapping[str, int]:
+    """Count by chapter the entries that restate no assertion of a paper."""
+    counted_as = ((claim["chapter"], claim["counts as"]) for claim in document["claims"])
+    return Counter(chapter for chapter, name in counted_as if name == NO_ASSERTION)
+
+
+def _chapters(document: Document) -> list[str]:
+    return list(dict.fromkeys(claim["chapter"] for claim in document["claims"]))
 
 
 def chapter_answers(document: Document) -> Totals:
     """Count by chapter the empirical claims, by the verdict where they are at home."""
-    chapters = list(dict.fromkeys(claim["chapter"] for claim in document["claims"]))
     pairs = (
         (claim["chapter"], claim["answers"]["reproduced"])
         for claim in document["claims"]
-        if claim["class"] == "empirical"
+        if claim["counts as"] == "empirical"
     )
-    return _counted(pairs, chapters, (*VERDICTS, NOT_AT_HAND))
+    return _counted(pairs, _chapters(document), (*VERDICTS, NOT_AT_HAND))
 
 
 def assertion_totals(document: Document) -> Totals:
@@ -119,8 +130,7 @@ def assertion_totals(document: Document) -> Totals:
         for claim in document["claims"]
         for assertion in claim["assertions"]
     )
-    chapters = list(dict.fromkeys(claim["chapter"] for claim in document["claims"]))
-    return _counted(pairs, chapters, STANDINGS)
+    return _counted(pairs, _chapters(document), STANDINGS)
 
 
 # -- what the command prints -------------------------------------------------------------------
@@ -133,7 +143,7 @@ def claim_lines(document: Document, dataset: str) -> Iterator[str]:
         reason = f" ({found['reason']})" if found["reason"] else ""
         word, strict = found["verdict"], found["strict"]
         told = f"{word}{reason}{f', by all parts {strict}' if strict != word else ''}"
-        yield f"{claim['id']:18} {claim['class']:11} {told}  [{claim['chapter']}]"
+        yield f"{claim['id']:18} {claim['counts as']:11} {told}  [{claim['chapter']}]"
         for part in found["parts"]:
             low, high = map(number, part["interval"])
             span = "" if low == high or not part["measured"] else f" [{low:.4g}, {high:.4g}]"
@@ -145,7 +155,8 @@ def answer_lines(document: Document) -> Iterator[str]:
     for claim in document["claims"]:
         word, where = (claim["answers"][name] for name in ("reproduced", "where"))
         told = word if where == word else f"{word} ({where})"
-        yield f"{claim['id']:18} {told}; {claim['answers']['elsewhere']}"
+        apart = f"; {NO_ASSERTION}" if claim["counts as"] == NO_ASSERTION else ""
+        yield f"{claim['id']:18} {told}; {claim['answers']['elsewhere']}{apart}"
     yield ""
     table = answer_totals(document)
     columns = list(next(iter(table.values())))
@@ -156,10 +167,11 @@ def answer_lines(document: Document) -> Iterator[str]:
 
 
 _COLUMNS = (
-    "dataset", "claim", "paper", "chapter", "class", "where", "verdict", "corrected", "strict",
-    "part", "core", "asserts", "which", "value", "low", "high", "unit", "claimed", "published",
-    "finding", "reason",
+    "dataset", "claim", "paper", "chapter", "class", "counts as", "where", "verdict", "corrected",
+    "strict", "part", "core", "asserts", "which", "value", "low", "high", "unit", "claimed",
+    "published", "finding", "reason",
 )  # fmt: skip
+_OF_CLAIM = ("paper", "chapter", "class", "counts as", "where")
 
 
 def csv_text(document: Document) -> str:
@@ -172,7 +184,7 @@ def csv_text(document: Document) -> str:
             if claim["page"] is None:
                 continue
             found = claim["verdicts"][dataset["name"]]
-            row = {column: claim[column] for column in ("paper", "chapter", "class", "where")}
+            row = {column: claim[column] for column in _OF_CLAIM}
             row |= {"dataset": dataset["title"], "claim": claim["id"]}
             row |= {name: found[name] for name in ("verdict", "corrected", "strict", "reason")}
             for part in found["parts"]:

@@ -114,6 +114,7 @@ def _claim(claim: Claim, told: Answers | None, verdicts: Mapping[str, Verdict]) 
         "chapter": claim.topic,
         "page": chapters()[claim.topic],
         "class": claim.kind,
+        "counts as": claim.counts_as,
         "scope": claim.scope,
         "published": claim.published,
         "core": list(claim.core),

@@ -239,7 +239,8 @@ def _testable(info: DatasetInfo, *, with_ids: bool) -> list[tuple[str, str]]:
 
     rows = [("cannot", f"{reason}: {meaning}") for reason, meaning in info.cannot_test.items()]
     for number, topic in enumerate(chapters(), start=1):
-        topic_claims = [claim for claim in claims() if claim.topic == topic]
+        entries = [claim for claim in claims() if claim.topic == topic]
+        topic_claims = [claim for claim in entries if claim.asserts]
         simulated = [claim.id for claim in topic_claims if claim.simulation]
         against: dict[str, list[str]] = {}
         for claim in topic_claims:
@@ -253,6 +254,8 @@ def _testable(info: DatasetInfo, *, with_ids: bool) -> list[tuple[str, str]]:
             text += f"; not {len(ids)}, {_LACKING[reason]} ('{reason}'){named(ids)}"
         if simulated:
             text += f"; {len(simulated)} more in simulated worlds, without data{named(simulated)}"
+        if apart := [claim.id for claim in entries if not claim.asserts]:
+            text += f"; apart, {len(apart)} with no assertion of a paper{named(apart)}"
         rows.append(("can test", text))
     return rows
 

@@ -18,7 +18,7 @@ from recbias.book.chapters.offline_option_taxonomy.decisions import (
 )
 from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import truth_of
-from recbias.claims.quantities import over_worlds
+from recbias.claims.quantities import one_of, over_worlds
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
 from recbias.data.simulation import REVISION, PreferenceOptions
@@ -284,17 +284,24 @@ def shares_of(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def compare_with_rivals(worlds: Table) -> pd.DataFrame:
-    """Compare how well the commonest option of a decision and its rivals agree with the truth."""
+    """Compare how well the commonest option of a decision and its rivals agree with the truth.
+
+    The intervals of all rivals are right together, as rivals that surely agree better are picked.
+    """
     frame = worlds.frame
     right, wrong, shares = (shares_of(frame, name) for name in ("right", "wrong", "agreement"))
     options = frame.drop_duplicates("option")[["decision", "option"]]
-    rows = []
+    pairs = []
     for decision, (option, _) in COMMONEST.items():
         names = options["option"][options["decision"] == decision].tolist()
-        for rival in [*(other for other in names if other != option), *{_DEFAULT} - {option}]:
-            gap = over_worlds((shares[option] - shares[rival]).dropna().to_numpy(float))
-            means = float(right[option].mean()), float(wrong[option].mean())
-            rows.append((decision, option, rival, *means, gap.value, *gap.interval))
+        rivals = [*(other for other in names if other != option), *{_DEFAULT} - {option}]
+        pairs += [(decision, option, rival) for rival in rivals]
+    rows = []
+    for decision, option, rival in pairs:
+        gap = over_worlds((shares[option] - shares[rival]).dropna().to_numpy(float))
+        means = float(right[option].mean()), float(wrong[option].mean())
+        interval = one_of(gap, len(pairs)).interval
+        rows.append((decision, option, rival, *means, gap.value, *interval))
     columns = ["decision", "option", "rival", "right", "wrong", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
