@@ -12,6 +12,7 @@ from recbias.book.chapters import (
     concentration_metrics,
     design_alternatives,
     offline_option_taxonomy,
+    overcoming_popularity_bias,
     popularity_bias,
     sparsity_bias,
 )
@@ -21,6 +22,8 @@ from recbias.book.chapters.design_alternatives import figures as of_designs
 from recbias.book.chapters.design_alternatives.panels import Design, four_designs
 from recbias.book.chapters.offline_option_taxonomy import figures as of_options
 from recbias.book.chapters.offline_option_taxonomy import figures_of_decisions as of_decisions
+from recbias.book.chapters.overcoming_popularity_bias import figures as of_remedies
+from recbias.book.chapters.overcoming_popularity_bias.truth_tables import true_order_tables
 from recbias.book.chapters.popularity_bias import figures as of_popularity
 from recbias.book.chapters.popularity_bias import law
 from recbias.book.chapters.popularity_bias import setup as popularity_setup
@@ -115,6 +118,26 @@ def _of_concentration() -> list[Figure]:
     ]
 
 
+def _of_remedies() -> list[Figure]:
+    results = recorded(overcoming_popularity_bias.CHAPTER)
+    both = {name: results[name] for name in ("systems", "uniform")}
+    kept = {name: results[name] for name in ("kept", "kept_uniform")}
+    return [
+        of_remedies.two_tests(0.2, 0.2),
+        of_remedies.over_random(both, 10),
+        of_remedies.remedies(both),
+        of_remedies.positive_ratios(results["positive_ratio"]),
+        of_remedies.causes(kept, 10),
+        of_remedies.judged(results["systems"]),
+        of_remedies.gammas(results["systems"], 10),
+        of_remedies.true_orders(true_order_tables({}), 10),
+        of_remedies.winners(results["worlds"]),
+        of_remedies.over_relation(results["worlds"]),
+        of_remedies.weights(results["steck"]),
+        of_remedies.best_gamma(results["worlds"]),
+    ]
+
+
 def _of_options() -> list[Figure]:
     results = recorded(offline_option_taxonomy.CHAPTER)
     return [
@@ -147,6 +170,7 @@ _PAGES: Mapping[str, Callable[[], list[Figure]]] = {
     "01": _of_designs,
     "02": _of_sparsity,
     "03": _of_popularity,
+    "04": _of_remedies,
     "06": _of_concentration,
     "07": _of_options,
     "index": _of_index,
@@ -160,6 +184,7 @@ PACKAGES = {
     "01": "design_alternatives",
     "02": "sparsity_bias",
     "03": "popularity_bias",
+    "04": "overcoming_popularity_bias",
     "06": "concentration_metrics",
     "07": "offline_option_taxonomy",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from recbias.book.figures.panels import (
     Shared,
     Words,
     abreast,
+    along,
     errors,
     extra_height,
     finished,
@@ -124,7 +124,7 @@ def lines(
             axis.set_xticks(range(len(places)), [_written(place) for place in places])
         spec = axis.get_subplotspec()
         if not share_x or spec is None or spec.is_last_row():
-            axis.set_xlabel(_along(across, name, 60 // n_columns - 8))
+            axis.set_xlabel(along(across, name, n_columns))
         if not share_y or spec is None or spec.is_first_col():
             axis.set_ylabel(of_panel(up, name))
     for name, axis in axes.items():  # now that all are filled, if they share a scale
@@ -132,13 +132,6 @@ def lines(
             axis.set(xlim=(0, None), ylim=(0, None))
         axis.set(**(limits or {}))
     return finished(figure, title, n_columns=n_abreast, order=keys, keys=None if keys else [])
-
-
-def _along(across: Words, panel: str, width: int) -> str:
-    """Give the label of an axis: broken where all panels have it, as it is where one has."""
-    if isinstance(across, str):
-        return "\n".join(textwrap.wrap(across, width))
-    return across.get(panel, "")
 
 
 def _look(number: int | None, *, points: bool, joined: bool) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -47,6 +48,13 @@ def rows_of(rows: pd.DataFrame, column: str, name: str) -> pd.DataFrame:
 def of_panel(words: Words, panel: str) -> str:
     """Give the label of a panel."""
     return words if isinstance(words, str) else words.get(panel, "")
+
+
+def along(words: Words, panel: str, n_abreast: int) -> str:
+    """Give the label of an axis: broken where all panels have it, as it is where one has."""
+    if isinstance(words, str):
+        return "\n".join(textwrap.wrap(words, 60 // n_abreast - 8))
+    return words.get(panel, "")
 
 
 def is_chosen(chosen: Chosen, panel: str) -> bool:
