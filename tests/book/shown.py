@@ -15,6 +15,7 @@ from recbias.book.chapters import (
     overcoming_popularity_bias,
     popularity_bias,
     sparsity_bias,
+    true_vs_false_positive_disagreement,
 )
 from recbias.book.chapters.concentration_metrics import figures as of_concentration
 from recbias.book.chapters.concentration_metrics.loop import CHOICES
@@ -28,6 +29,10 @@ from recbias.book.chapters.popularity_bias import figures as of_popularity
 from recbias.book.chapters.popularity_bias import law
 from recbias.book.chapters.popularity_bias import setup as popularity_setup
 from recbias.book.chapters.sparsity_bias import figures as of_sparsity
+from recbias.book.chapters.true_vs_false_positive_disagreement import figures as of_misses
+from recbias.book.chapters.true_vs_false_positive_disagreement.judgment_tables import (
+    judgment_tables,
+)
 from recbias.book.figures import Figure
 from recbias.book.systems import figures as of_systems
 from recbias.book.systems import sensitivity
@@ -138,6 +143,24 @@ def _of_remedies() -> list[Figure]:
     ]
 
 
+def _of_misses() -> list[Figure]:
+    results = recorded(true_vs_false_positive_disagreement.CHAPTER)
+    items, judged = (results["items"], results["item_groups"]), judgment_tables(None)
+    return [
+        of_misses.lead(results["systems"]),
+        of_misses.two_counts(results["systems"]),
+        of_misses.item_curves(*items),
+        of_misses.item_functions(*items),
+        of_misses.flat(results),
+        of_misses.each_count(results["systems"]),
+        of_misses.tau_maps(results["worlds"], results["points"], results["bars"]),
+        of_misses.judged_orders(judged, 10),
+        of_misses.mixed_orders(judged, 10),
+        of_misses.trusted_shares(results["trust"]),
+        of_misses.answers(results["trust"]),
+    ]
+
+
 def _of_options() -> list[Figure]:
     results = recorded(offline_option_taxonomy.CHAPTER)
     return [
@@ -171,6 +194,7 @@ _PAGES: Mapping[str, Callable[[], list[Figure]]] = {
     "02": _of_sparsity,
     "03": _of_popularity,
     "04": _of_remedies,
+    "05": _of_misses,
     "06": _of_concentration,
     "07": _of_options,
     "index": _of_index,
@@ -185,6 +209,7 @@ PACKAGES = {
     "02": "sparsity_bias",
     "03": "popularity_bias",
     "04": "overcoming_popularity_bias",
+    "05": "true_vs_false_positive_disagreement",
     "06": "concentration_metrics",
     "07": "offline_option_taxonomy",
 }

@@ -12,13 +12,13 @@ from collections.abc import Iterable
 
 __all__ = ["import_makers"]
 
-_DRAWN = ("exercises", "figures", "plots")
-"""Modules of a chapter that make no results, and need what draws and typesets."""
+_DRAWN = ("exercises", "figures")
+"""How modules of a chapter begin that make no results, and need what draws and typesets."""
 
 
 def import_makers(package: str, path: Iterable[str]) -> None:
     """Import all modules of a chapter, and so register the makers in them."""
     importlib.import_module("recbias.book.predictions")  # makes results of several chapters
     for module in pkgutil.iter_modules(path):
-        if module.name not in _DRAWN:
+        if not module.name.startswith(_DRAWN):
             importlib.import_module(f"{package}.{module.name}")

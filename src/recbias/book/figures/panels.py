@@ -37,7 +37,7 @@ Chosen = bool | Collection[str]
 
 def names_in(rows: pd.DataFrame, column: str) -> list[str]:
     """List what a column names, as it comes; one empty name where there is no such column."""
-    return [str(name) for name in dict.fromkeys(rows[column])] if column in rows else [""]
+    return [str(name) for name in dict.fromkeys(rows.get(column, ()))] or [""]
 
 
 def rows_of(rows: pd.DataFrame, column: str, name: str) -> pd.DataFrame:
