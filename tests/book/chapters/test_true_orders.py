@@ -11,7 +11,7 @@ import pytest
 
 from expressions_at import value_of
 from recbias.book.chapters import overcoming_popularity_bias as chapter
-from recbias.book.chapters.overcoming_popularity_bias import truth_figures
+from recbias.book.chapters.overcoming_popularity_bias import figures, truth_tables
 from recbias.book.chapters.overcoming_popularity_bias.true_orders import (
     INDEX,
     Values,
@@ -20,11 +20,10 @@ from recbias.book.chapters.overcoming_popularity_bias.true_orders import (
     true_orders,
     true_orders_parameters,
 )
-from recbias.book.chapters.overcoming_popularity_bias.truth_figures import (
+from recbias.book.chapters.overcoming_popularity_bias.truth_tables import (
+    true_order_shares,
     true_order_tables,
-    true_orders_shown,
     true_orders_table,
-    true_orders_title,
 )
 from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
@@ -253,8 +252,8 @@ def planted(name="coat", **changed):
     )  # fmt: skip
 
 
-def shown(tables):
-    return true_orders_shown(tables, cutoff=10).set_index(["panel", "protocol", "line"])
+def shares(tables):
+    return true_order_shares(tables, cutoff=10).set_index(["panel", "protocol", "line"])
 
 
 def test_protocols_keep_their_rows_whatever_they_agree():
@@ -262,27 +261,27 @@ def test_protocols_keep_their_rows_whatever_they_agree():
     rows = ["AR", "1R", "1R without the head", "percentiles (P1R)", "uniform (UAR)"]
     rows += ["uniform (U1R)", "bpref", "infAP", "stratified recall"]
     for each in (tables, {"Coat": planted()}):
-        assert list(dict.fromkeys(true_orders_shown(each, cutoff=10)["protocol"])) == rows
-    own = shown(tables)
+        assert list(dict.fromkeys(true_order_shares(each, cutoff=10)["protocol"])) == rows
+    own = shares(tables).drop(columns="label")
     assert own.loc[("Coat", "bpref", "true AUC")].tolist() == [90, 80, 100, 10]
     assert own.loc[("Coat", "AR", "true P@10")].tolist() == pytest.approx([10, 10, 10, 10])
     assert own.loc[("Coat", "1R", "true AUC")].tolist() == [50, 40, 70, 10]
-    assert len(true_orders_shown({}, cutoff=10)) == 0
+    assert len(true_order_shares({}, cutoff=10)) == 0
     assert true_orders_table({}, cutoff=10) == ""
 
 
 def test_the_title_names_what_is_surely_ahead_of_ar_or_behind_it_and_nothing_else():
     ahead = {"Coat": planted(AUC_bpref=(0.9, 9, 8, 0), AUC_UAR=(0.95, 9, 7, 0))}
     # Of ten pairs AR has seven at most; UAR has seven for sure, and more right than bpref.
-    assert true_orders_title(ahead, cutoff=10) == (
+    assert figures.true_orders(ahead, 10).title == (
         "Surely ahead of AR: bpref on Coat (true AUC);\nsurely behind: none"
     )
     behind = {"Coat": planted(P_SR=(-0.9, 1, 1, 7), P_infAP=(-0.9, 1, 1, 6))}
-    assert true_orders_title(behind, cutoff=10) == (
+    assert figures.true_orders(behind, 10).title == (
         "Surely ahead of AR: none;\nsurely behind: SR on Coat (true P@10)"
     )
-    assert true_orders_title({"Coat": planted()}, cutoff=10).count("none") == 2
-    assert true_orders_title({}, cutoff=10).startswith("No data")
+    assert figures.true_orders({"Coat": planted()}, 10).title.count("none") == 2
+    assert figures.true_orders({}, 10).title.startswith("No data")
 
 
 def test_the_table_sets_protocols_and_the_truths_beside_each_other():
@@ -301,7 +300,7 @@ def test_the_table_sets_protocols_and_the_truths_beside_each_other():
 def test_a_truth_that_resolves_nothing_has_no_share():
     table = planted()
     table.frame.loc[table.frame["truth"] == "P", ["resolved", "right", "kept", "turned"]] = 0
-    found = shown({"Coat": table})
+    found = shares({"Coat": table})
     assert np.isnan(found.loc[("Coat", "AR", "true P@10"), "value"])
     with pytest.raises(NotComputed, match=r"right\[P, AR"):
         read("right[P, AR] in true_orders.pairs", table)
@@ -310,7 +309,7 @@ def test_a_truth_that_resolves_nothing_has_no_share():
 
 def test_the_own_data_of_a_page_take_the_place_of_recorded_ones(monkeypatch):
     recorded = {"cm100k": {"true_orders": planted("cm100k")}, "coat": {}}
-    monkeypatch.setattr(truth_figures, "load_chapter", lambda _, name: recorded[name])
+    monkeypatch.setattr(truth_tables, "load_chapter", lambda _, name: recorded[name])
     assert list(true_order_tables({})) == ["CM100k"]
     own = planted("coat")
     assert true_order_tables({"true_orders": own})["Coat"] is own
