@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import shown
 from expressions_at import value_of
 from recbias import Grid, run
 from recbias._system.places import cells_kept_in
@@ -30,7 +32,6 @@ from recbias.book.chapters.concentration_metrics.loop import (
     INDEX,
     STARTS,
     foretold,
-    rounds_shown,
 )
 from recbias.book.chapters.concentration_metrics.orders import listing, rank_rows
 from recbias.claims.evidence import NotComputed
@@ -365,7 +366,7 @@ def test_lorenz_curves_enclose_gini(measured: Results) -> None:
     assert np.allclose(curves.iloc[-1], 1)
     assert (np.diff(curves.to_numpy(), axis=0) >= -1e-12).all()
     assert (np.diff(curves.to_numpy(), n=2, axis=0) >= -1e-9).all()  # it bends upwards
-    title = figures.lorenz_title(curves)
+    title = figures.lorenz(made("lorenz", measured, cutoff=CUTOFF)).title
     inside = [(curves[each] <= curves["prior"] + 1e-12).all() for each in ("AR", "WBPR")]
     below = sum(map(bool, inside))
     assert title.startswith(f"{below} of 2 systems")
@@ -391,15 +392,18 @@ def ranks(**columns: list[int]) -> pd.DataFrame:
 
 def test_titles_say_what_the_ranks_say() -> None:
     both = ranks(Gini=[1, 2, 3, 4, 5], CI=[5, 1, 2, 4, 3])
-    assert figures.map_title(both).endswith("deviating least:\ns0")
-    assert "No system" in figures.map_title(ranks(Gini=[1, 2, 3, 4, 5], CI=[1, 2, 3, 4, 5]))
+    poster = shown.figures("06")["lead"]
+    assert replace(poster, rows=both).title.endswith("deviating least:\ns0")
+    alike = ranks(Gini=[1, 2, 3, 4, 5], CI=[1, 2, 3, 4, 5])
+    assert "No system" in replace(poster, rows=alike).title
     nine = pd.concat(
         [
             ranks(a=[1, 2], b=[1, 2], c=[1, 2]).assign(panel="as printed"),
             ranks(a=[1, 2], b=[2, 1], c=[1, 2]).assign(panel="with percentiles"),
         ]
     )
-    assert figures.lambda_title(nine).endswith("1 as printed, 2 with percentiles")
+    title = replace(shown.figures("06")["lambdas"], rows=nine).title
+    assert title.endswith("1 as printed, 2 with percentiles")
 
 
 # -- the loop --------------------------------------------------------------------------------------
@@ -453,12 +457,21 @@ def test_what_is_foretold_is_a_rank_correlation_in_each_world() -> None:
 
 
 def test_courses_are_means_over_worlds_and_titles_count_what_rises() -> None:
-    shown = rounds_shown(a_loop(), "attentive", figures.SHOWN_ROUNDS)
-    own = shown[(shown["panel"] == figures.SHOWN_ROUNDS["Gini"]) & (shown["system"] == "AR")]
+    figure = figures.courses(a_loop(), "attentive")
+    rows = figure.rows
+    own = rows[(rows["panel"] == "Gini of the lists") & (rows["system"] == "AR")]
     assert own["value"].tolist() == pytest.approx([0.815, 0.915])
-    assert figures.loop_title(shown).startswith("Lists of 3 of 3 systems")
-    fallen = shown.assign(value=-shown["value"])
-    assert figures.loop_title(fallen).startswith("Lists of 0 of 3 systems")
+    assert figure.title.startswith("Lists of 3 of 3 systems")
+    fallen = replace(figure, rows=rows.assign(value=-rows["value"]))
+    assert fallen.title.startswith("Lists of 0 of 3 systems")
+
+
+def test_taus_are_written_short_and_framed_where_they_are_sure() -> None:
+    pairs = [("a", "b", 1.0, 0.91), ("a", "c", -0.96, 0.9), ("b", "c", -0.04, 0.0)]
+    rows = pd.DataFrame([*pairs, ("a", "d", -0.35, 0)], columns=["a", "b", "tau", "low"])
+    axis = replace(shown.figures("06")["alike"], rows=rows).picture().axes[0]
+    assert {text.get_text() for text in axis.texts} == {"1", "-1", "0", "-.3"}
+    assert sum(patch.get_linewidth() == 2 for patch in axis.patches) == 1
 
 
 def test_records_read_the_loop_and_say_what_is_not_there() -> None:

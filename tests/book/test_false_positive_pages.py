@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from planted import base_world
+from readable import faults
 from recbias import Results
 from recbias.book.chapters.true_vs_false_positive_disagreement import figures, plots
 from recbias.book.chapters.true_vs_false_positive_disagreement.items import items
@@ -19,7 +20,6 @@ from recbias.claims.quantities import order_tau
 from recbias.claims.reference import references
 from recbias.data.datasets import load_dataset
 from recbias.experiment.results import Quantity
-from test_figures import faults
 
 TOPIC = "true vs false positive disagreement"
 

@@ -7,6 +7,7 @@ import itertools
 import math
 import re
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,10 +16,9 @@ import scipy.stats
 
 from recbias import Grid, Results, line_up, load_dataset, run
 from recbias._system.streams import stream
-from recbias.book.figures.settings import plot_ranges
 from recbias.book.notebooks import list_chapters
+from recbias.book.systems import figures, sensitivity, tables, ties, validation
 from recbias.book.systems import line_up as systems
-from recbias.book.systems import sensitivity, tables, ties, validation
 from recbias.claims import load_chapter
 from recbias.claims.reference import find_reference, references
 from recbias.data.datasets import Dataset, dataset_info
@@ -587,15 +587,18 @@ def test_spans_are_the_ends_and_name_what_moves_most(moved, chosen):
 
 def test_the_figure_of_ranges_has_a_row_per_system(moved, chosen):
     found = sensitivity.spans(moved, chosen)
-    left, right = plot_ranges(found, metric="P@10", title="x").axes
+    single = SimpleNamespace(dataset={"name": "x"})
+    figure = figures.sensitivity(single, moved, chosen, metric="P@10")
+    assert "pLSA\nbetween rank 1 and rank 16 of 16" in figure.title
+    left, right = figure.picture().axes
     assert [tick.get_text() for tick in left.get_yticklabels()] == list(found.index)
     for axis, (low, own, high) in zip(
         (left, right), (("least", "own", "most"), ("best", "rank", "worst")), strict=True
     ):
-        (bars,) = axis.collections
-        ends = np.array([path[:, 0] for path in bars.get_segments()])
+        ends = np.array([bars.get_segments()[0][:, 0] for bars in axis.collections])
         np.testing.assert_allclose(ends, found[[low, high]].to_numpy(float))
-        np.testing.assert_allclose(axis.lines[0].get_xdata(), found[own].to_numpy(float))
+        drawn = [line.get_xdata()[0] for line in axis.lines if line.get_marker() == "o"]
+        np.testing.assert_allclose(drawn, found[own].to_numpy(float))
     assert left.yaxis_inverted()
 
 

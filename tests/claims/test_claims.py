@@ -15,9 +15,7 @@ import recbias.experiment.makers
 import recbias.experiment.results
 from golden_functions import called, records_of
 from recbias.book.cards import assertion_counts, totals, verdict_cards
-from recbias.book.chapters.design_alternatives import setup
-from recbias.book.chapters.design_alternatives.plots import plot_bounds
-from recbias.book.figures.settings import plot_settings
+from recbias.book.chapters.design_alternatives import figures, setup
 from recbias.book.html import typeset
 from recbias.book.notebooks import list_chapters
 from recbias.claims import (
@@ -277,26 +275,18 @@ def _value(results, *names):
 
 def test_figures_show_what_was_measured(recorded):
     lemma, grid = recorded["lemma"], recorded["grid"]
+    rows = figures.bounds(lemma).rows
     labels = axis_labels(lemma.grid, "size")
-    panels = {"size": (list(labels.values()), list(labels))}
-    figure = plot_bounds(lemma, panels, systems=lemma.systems)
-    assert len(figure.axes) == len(lemma.systems)
-    for axis, system in zip(figure.axes, lemma.systems, strict=True):
-        (line,), (band,) = axis.lines, axis.collections
-        assert list(line.get_xdata()) == list(labels)
-        assert list(line.get_ydata()) == [_value(lemma, system, x, "P@10") for x in labels.values()]
-        heights = {float(y) for _, y in band.get_paths()[0].vertices}
-        for bound in ("lower@10", "upper@10"):
-            assert {_value(lemma, system, x, bound) for x in labels.values()} <= heights
-        assert axis.get_ylabel() == "1RP@10"
-    mf, knn = setup.reading_settings("ranking")
-    figure = plot_settings(
-        grid, {"MF": mf, "kNN": knn}, label="AR", metric="P@10", references=("Popularity",)
-    )
-    points_mf, points_knn, popular = figure.axes[0].lines
-    for points, names in ((points_mf, mf), (points_knn, knn)):
-        assert list(points.get_xdata()) == [_value(grid, name, "AR", "P@10") for name in names]
-    assert popular.get_xdata()[0] == _value(grid, "Popularity", "AR", "P@10")
+    sizes = rows[rows["axis"] == "size of the target set"].set_index(["system", "at"])
+    assert len(sizes) == len(lemma.systems) * len(labels)
+    for (system, size), row in sizes.iterrows():
+        label = labels[size]
+        for name, metric in (("low", "lower@10"), ("value", "P@10"), ("high", "upper@10")):
+            assert row[name] == _value(lemma, system, label, metric)
+    rows = figures.settings(grid).rows.set_index("system")
+    for names in setup.reading_settings("ranking"):
+        for name in names:
+            assert rows.loc[name, "value"] == _value(grid, name, "AR", "P@10")
 
 
 # -- checks as stored results ------------------------------------------------------------------

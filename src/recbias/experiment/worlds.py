@@ -18,7 +18,7 @@ import inspect
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -45,7 +45,7 @@ from recbias.protocol.averaging import Averaging
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import popularity_groups
 from recbias.protocol.testset import TestSet, dataset_splits
-from recbias.ranking import Positions, RankTable, rank_once, target_lists, tie_counts
+from recbias.ranking import Positions, RankTable, rank_once, score_blocks, target_lists, tie_counts
 from recbias.recommenders import Recommender, System
 from recbias.stats.resampling import weighted_medians
 from recbias.theory import relevant_counts
@@ -219,6 +219,10 @@ class Ranked(NamedTuple):
             self.model, self.fold, depth, min_rating=min_rating, n_sampled=n_sampled,
             seed=self.seen.seed,
         )  # fmt: skip
+
+    def score_blocks(self) -> Iterator[tuple[int, npt.NDArray[np.float32]]]:
+        """Stream the scores of all users, as :func:`recbias.ranking.score_blocks` does."""
+        return score_blocks(self.model, self.fold.train)
 
 
 Measure = Callable[[Ranked], Mapping[str, float]]

@@ -1,9 +1,9 @@
 """A folder for each chapter, named like its topic.
 
-In each, `setup` says what the experiment is, `plots` draws, `exercises` checks answers; where there
-are such, `checks` says what is tried on data, `tables` and `figures` what is shown. Other modules
-hold what the chapter alone computes. A chapter names ``CHAPTER`` and ``FUNCTIONS``, by which
-`recbias.claims.topics` finds it, and ends with `import_makers`.
+In each, `setup` says what the experiment is, `figures` has a function for each figure of the page,
+`exercises` checks answers; where there are such, `checks` says what is tried on data, `tables` what
+is shown in tables. Other modules hold what the chapter alone computes. A chapter names ``CHAPTER``
+and ``FUNCTIONS``, by which `recbias.claims.topics` finds it, and ends with `import_makers`.
 """
 
 import importlib
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 __all__ = ["import_makers"]
 
-_DRAWN = ("exercises", "plots")
+_DRAWN = ("exercises", "figures", "plots")
 """Modules of a chapter that make no results, and need what draws and typesets."""
 
 

@@ -299,3 +299,34 @@ def without_noise(decisions: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
     return decisions.index, frame.assign(
         reversals=reversals, reversals_low=reversals, reversals_high=possible
     )
+
+
+# -- names ---------------------------------------------------------------------------------------
+
+
+def alternative_name(decision: str, option: str) -> str:
+    """Name an alternative in few characters, as figures and tables do.
+
+    Examples
+    --------
+    >>> alternative_name("A2", "ratio 0.2"), alternative_name("the default", "the default")
+    ('A2 train on 80 %', 'the default')
+    """
+    if decision in (NOISE, option):
+        return option
+    return f"{decision} {_NAMES.get(option, option)}"
+
+
+_NAMES: Mapping[str, str] = {
+    "ratio 0.2": "train on 80 %",
+    "ratio 0.8": "train on 20 %",
+    "leave-out 1": "one test rating each",
+    "uniform 0.2": "uniform over items",
+    "temporal-user 0.2": "newest of each user",
+    "temporal 0.2": "newest of all",
+    "users>=50": "users from 50",
+    "items>=10": "items from 10",
+    "head=5%": "without the head",
+    "filled, average-rating": "filled, mean rating",
+}
+"""How an alternative is called where its text is no words."""

@@ -9,8 +9,8 @@ judgments are enough (`densities`).
 from collections.abc import Mapping
 
 from recbias.book.chapters import import_makers
-from recbias.book.chapters.sparsity_bias.panels import density_pairs
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
+from recbias.book.chapters.sparsity_bias.tables import density_pairs
 from recbias.book.chapters.sparsity_bias.turns import negative_pairs
 from recbias.claims.evidence import View
 
