@@ -21,7 +21,6 @@
 #
 # ```{glue:figure} fig_lead
 # :name: fig-lead
-# :alt: Two panels of sixteen systems by misses and hits. In the left one, of observed ratings, points rise together; in the right one, of ratings of random items, they fall.
 #
 # Each point is a system, with its misses (to the right) and hits (upwards) among its first ten: as a test
 # on observed ratings counts them, and by ratings that users did not choose to give. Grey: 95 % intervals
@@ -102,21 +101,23 @@ from recbias.book.cards import verdict_cards
 from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
 from recbias.book.chapters.true_vs_false_positive_disagreement import (
     columns,
+    figures,
+    judgment_tables,
     judgments,
+    measure,
     pair_tables,
-    plots,
     setup,
     true_values,
     trusted,
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.optima import optima_sentence
-from recbias.book.figures import style, trust
+from recbias.book.figures import use_book_style
 from recbias.book.findings import state
 from recbias.book.systems import ties
 from recbias.book.systems.line_up import published_split, relevance_threshold
 from recbias.claims import judge_chapter
-from recbias.experiment import makers
 from recbias.experiment import training_seeds as seeds
+from recbias.experiment.results import begin_page
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -130,7 +131,8 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-style.use_book_style()
+use_book_style()
+begin_page("05_true_false_positives")
 min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 split = split or published_split(dataset)
 n_seeds = n_seeds or seeds.training_seeds(dataset)
@@ -242,13 +244,20 @@ HTML(pages.claims_of("true vs false positive disagreement"))
 # rated items only; and where ratings of random items exist, *true*, by those.
 
 # %%
-asked, tests = setup.protocols(min_rating, truth=truth)
-metrics = setup.metrics(cutoff, asked)
+protocols = {
+    "full": f"AI-AN-AR rel>={min_rating} users=tested",
+    "condensed": f"AI-AN-AR rel>={min_rating} condensed users=tested",
+}
+tests = {}
+if truth:  # ratings of items that were drawn at random, or the truth of a world
+    protocols["true"] = f"AI-AN-AR rel>={min_rating} users=tested"
+    tests["true"] = truth
+metrics = setup.metrics(cutoff, protocols)
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems, min_rating=min_rating), n_seeds),
-        asked,
+        protocols,
         metrics,
         split=split,
         seed=seed,
@@ -257,19 +266,14 @@ measured = run(
         compare=setup.compared(cutoff),
     ),
     workers=workers,
-    record="05_true_false_positives/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
 Markdown(pages.data_line(measured))
 
 # %% tags=["hide-input", "remove-output"]
-first = chapter.figures.first_shown(measured)
-panels = chapter.figures.known_panels(first, "truth")
-shown = chapter.figures.scatter(first, panels)
-title = chapter.figures.lead_title(first, panels)
-figure = plots.plot_two_metrics(**shown, title=title, names=chapter.figures.NAMED)
-glue("fig_lead", figure, display=False)
+figures.lead(measured).show()
 
 # %% [markdown] tags=["general"]
 # ### Hits against misses, condensed and full
@@ -277,17 +281,11 @@ glue("fig_lead", figure, display=False)
 # In the paper's first figure each system stands four times.
 
 # %% tags=["hide-input"]
-panels = chapter.figures.known_panels(measured, "first")
-shown = chapter.figures.scatter(measured, panels)
-title = chapter.figures.first_title(measured, panels)
-figure = plots.plot_two_metrics(**shown, title=title)
-glue("fig_two_counts", figure, display=False)
-HTML(style.downloads(figure, shown["found"].set_index("system"), "figure-1"))
+figures.two_counts(measured).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_two_counts
 # :name: fig-two-counts
-# :alt: Four panels of systems: precision against anti-precision and recall against fallout, of rated items only and of all items.
 #
 # The paper's Figure 1. Above: rated items only, hits and misses divided by the rated items of a list, as
 # the authors do; below: all items. Systems are numbered by recall. Grey: 95 % intervals over users.
@@ -330,8 +328,7 @@ HTML(style.downloads(figure, shown["found"].set_index("system"), "figure-1"))
 # %%
 reference = columns.published_columns(measured.grid)
 changes, asked = columns.changes_grid(measured, reference) if reference else ([], None)
-record = "05_true_false_positives/changes"
-changed = run(asked, workers=workers, record=record) if asked else None
+changed = run(asked, workers=workers, name="changes") if asked else None
 
 # %% tags=["hide-input"]
 HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
@@ -355,8 +352,7 @@ HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
 # %%
 temporal = None
 if setup.has_times(dataset):
-    record = "05_true_false_positives/temporal"
-    temporal = run(setup.over_time(measured.grid), workers=workers, record=record)
+    temporal = run(setup.over_time(measured.grid), workers=workers, name="temporal")
 
 # %% [markdown]
 # :::{finding} own/TIME-WEAKER
@@ -382,13 +378,11 @@ if setup.has_times(dataset):
 # ::::
 
 # %%
-asked, tests = setup.protocols(min_rating, truth=truth)
-metrics = setup.metrics(cutoff, asked)
 optimal = run(
     Grid(
         dataset,
         with_seeds(line_up("optimal", min_rating=min_rating), n_seeds),
-        asked,
+        protocols,
         metrics,
         split=split,
         seed=seed,
@@ -396,14 +390,13 @@ optimal = run(
         replicates=setup.combined(metrics),
     ),
     workers=workers,
-    record="05_true_false_positives/optimal",
+    name="optimal",
 )
 
 # %%
-record = "05_true_false_positives/optima"
-given = {"min_rating": min_rating, "split": split, "seed": seed}
-over_ties = {**given, "cutoff": cutoff, "truth": truth}
-optima = makers.run_maker(record, dataset, parameters=over_ties, record=record)
+optima = measure.optima(
+    dataset, min_rating=min_rating, cutoff=cutoff, split=split, seed=seed, truth=truth
+)
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.optima_table(optima, optimal, cutoff=cutoff))
@@ -423,6 +416,11 @@ Markdown(chapter.tables.optima_table(optima, optimal, cutoff=cutoff))
 # :::{finding} MCCRS20-C-FLIP/2
 # holds: The best by misses is the worst by hits: what nobody dislikes is, mostly, what nobody rated.
 # refuted: -
+# open: -
+# :::
+# :::{finding} MCCRS20-C-FLIP/1
+# holds: The best by hits is the worst by misses, too, or nearly.
+# refuted: The best by hits is not the worst by misses: {value} of the 16 systems recommend more that is disliked.
 # open: -
 # :::
 # :::{finding} MCCRS20-C-PERS/1
@@ -450,9 +448,7 @@ Markdown(optima_sentence(optima))
 # [the systems](#sec-tie-rule).
 
 # %%
-record = "05_true_false_positives/ties"
-world = {"min_rating": min_rating, "split": "ratio 0.2", "seed": seed, "world": ties.WORLD}
-tied = makers.run_maker("systems/ties", dataset, parameters=world, record=record)
+tied = ties.ties(dataset, min_rating=min_rating, split="ratio 0.2", seed=seed, world=ties.WORLD)
 
 # %% [markdown]
 # :::{finding} own/TIES-DECIDE
@@ -476,9 +472,8 @@ tied = makers.run_maker("systems/ties", dataset, parameters=world, record=record
 
 # %%
 simulated = {}
-for name, asked in chapter.SIMULATIONS.items():
-    record = f"05_true_false_positives/{name}"
-    simulated[name] = makers.run_maker(record, None, parameters=asked, record=record)
+for name, given in chapter.SIMULATIONS.items():
+    simulated[name] = getattr(measure, name)(**given, workers=workers)
 
 # %% tags=["hide-input"]
 Markdown(pair_tables.examples_table(simulated["examples"]))
@@ -509,10 +504,11 @@ Markdown(pair_tables.examples_table(simulated["examples"]))
 # ::::
 
 # %%
-of_items = {}
-for name in ("pairs", "items", "item_groups"):
-    record = f"05_true_false_positives/{name}"
-    of_items[name] = makers.run_maker(record, dataset, parameters=given, record=record)
+of_items = {
+    "pairs": measure.pairs(dataset, min_rating=min_rating, split=split, seed=seed),
+    "items": measure.items(dataset, min_rating=min_rating, split=split, seed=seed),
+    "item_groups": measure.item_groups(dataset, min_rating=min_rating, split=split, seed=seed),
+}
 
 # %% tags=["hide-input"]
 Markdown(pair_tables.pairs_table(of_items["pairs"]))
@@ -523,15 +519,11 @@ Markdown(pair_tables.pairs_table(of_items["pairs"]))
 # where it says *agree* they agree.
 
 # %% tags=["hide-input"]
-items, groups = of_items["items"], of_items["item_groups"].frame
-figure = plots.plot_item_curves(groups, title=chapter.tables.curves_title(items))
-glue("fig_curves", figure, display=False)
-HTML(style.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
+figures.item_curves(of_items["items"], of_items["item_groups"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_curves
 # :name: fig-curves
-# :alt: Left, three falling curves over items: the share of users who have an item in training, and the shares of these who like it and who do not. Right, the place of items in one optimal ranking against that in the other.
 #
 # The paper's Figure 3, first training fold. Left: each share sorted for itself and divided by its
 # largest, so that shapes can be compared. Right: a point on the grey line would have the same place in both
@@ -539,14 +531,11 @@ HTML(style.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
 # ```
 
 # %% tags=["hide-input"]
-correlated, title = chapter.tables.correlations(items), chapter.tables.functions_title(items)
-figure = plots.plot_item_functions(groups, correlated, title=title)
-glue("fig_functions", figure, display=False)
+figures.item_functions(of_items["items"], of_items["item_groups"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_functions
 # :name: fig-functions
-# :alt: Four panels: what ranks items best by hits, and by misses, against the share of users who have them in training and the share of these who like them.
 #
 # The paper's Figure 4: the functions of Eqs. 2 and 4 over popularity (left) and over liking (right), with
 # Pearson's correlation over items. Medians of groups of items; band: their middle 80 %.
@@ -578,17 +567,11 @@ glue("fig_functions", figure, display=False)
 # tell, in which popularity is spread more and more unevenly, and is related to liking or not.
 
 # %% tags=["hide-input"]
-found = chapter.tables.flat_lines(simulated)
-labels = ("skew: Gini of the items' ratings", "pairs in opposite orders")
-shown = {"labels": labels, "level": 0.5, "title": pair_tables.skew_of_worlds_title(found)}
-figure = plots.plot_over_skew(found, **shown)
-glue("fig_flat", figure, display=False)
-HTML(style.downloads(figure, found.set_index("line"), "conclusion-3"))
+figures.flat(simulated).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_flat
 # :name: fig-flat
-# :alt: Share of the pairs of items that the two optimal rankings put in opposite orders, over the skew of popularity, a line for each of three relations of popularity and liking.
 #
 # Share of all pairs of items on which the two optimal rankings disagree, in worlds of the size of
 # MovieLens 100K. Whiskers: 95 % intervals over worlds (Student's t).
@@ -612,25 +595,16 @@ HTML(style.downloads(figure, found.set_index("line"), "conclusion-3"))
 # %%
 of_truth = {}
 if truth == "unbiased":
-    given = {"min_rating": min_rating}
-    for name, more in {"judged_pairs": {}, "true_order": {"seed": seed}}.items():
-        record = f"05_true_false_positives/{name}"
-        asked = given | more
-        of_truth[name] = makers.run_maker(record, dataset, parameters=asked, record=record)
+    of_truth["judged_pairs"] = measure.judged_pairs(dataset, min_rating=min_rating)
+    of_truth["true_order"] = measure.true_order(dataset, min_rating=min_rating, seed=seed)
 
 # %% tags=["hide-input"]
-known = chapter.figures.with_truth(measured)
-panels = chapter.figures.known_panels(known, "each")
-shown = chapter.figures.scatter(known, panels)
-title = chapter.figures.each_title(known, panels)
-figure = plots.plot_two_metrics(**shown, title=title)
-glue("fig_each", figure, display=False)
-HTML(style.downloads(figure, shown["found"].set_index("system"), "figure-6"))
+known = true_values.with_truth(measured)
+figures.each_count(known).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_each
 # :name: fig-each
-# :alt: Two panels of systems, observed against true precision and observed against true anti-precision.
 #
 # The paper's Figure 6: each count against its own truth. A metric that can be trusted has its systems on
 # a rising line. Numbers from the most hits (true) down. Where the data of this page have no such judgments,
@@ -670,25 +644,25 @@ Markdown(f"{true_values.left_out_sentence(known)}\n\n{true_values.left_out_table
 # %%
 at_random = None
 if truth:
-    asked, tests = true_values.at_random(min_rating, truth=truth)
-    metrics = dict.fromkeys(asked, (f"P@{cutoff}", f"antiP@{cutoff}"))
+    side = true_values.drawn_side(truth)
+    less = {"all": side, "half": f"{side} removed=50%", "tenth": f"{side} removed=90%"}
+    metrics = dict.fromkeys(less, (f"P@{cutoff}", f"antiP@{cutoff}"))
     at_random = run(
         Grid(
             dataset,
             measured.grid.systems,
-            asked,
+            dict.fromkeys(less, f"AI-AN-AR rel>={min_rating} users=tested"),
             metrics,
             split="ratio 0.2",
             seed=seed,
-            tests=tests,
+            tests=less,
             replicates=setup.combined(metrics),
         ),
         workers=workers,
-        record="05_true_false_positives/mar",
+        name="mar",
     )
-    record = "05_true_false_positives/judgments"
-    asked = judgments.judgments_parameters(measured.grid, cutoff=cutoff)
-    of_truth["judgments"] = makers.run_maker(record, dataset, parameters=asked, record=record)
+    asked = judgments.judgments_asked(measured.grid, cutoff=cutoff)
+    of_truth["judgments"] = measure.judgments(dataset, **asked)
 
 # %% [markdown]
 # :::{finding} MCCRS20-C-MAR/1
@@ -711,9 +685,7 @@ if truth:
 # ## Verdicts
 
 # %%
-record = "05_true_false_positives/checks"
-asked = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
-checks = makers.run_maker(record, dataset, parameters=asked, record=record)
+checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
 
 # %%
 results = {"systems": measured, "optimal": optimal, "optima": optima, "checks": checks}
@@ -757,18 +729,11 @@ state("true vs false positive disagreement", results, verdicts)
 # ::::
 
 # %% tags=["hide-input"]
-found = chapter.tables.maps_of(simulated["worlds"])
-places = chapter.tables.places_on_map(simulated["points"], simulated["bars"])
-shown = {"places": places, "title": chapter.tables.maps_title(found)}
-labels = ("skew of popularity", "relation to liking")
-figure = plots.plot_tau_maps(found, labels=labels, **shown)
-glue("fig_maps", figure, display=False)
-HTML(style.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
+figures.tau_maps(simulated["worlds"], simulated["points"], simulated["bars"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_maps
 # :name: fig-maps
-# :alt: Four maps of Kendall's tau over the skew of popularity and its relation to liking: of precision and anti-precision as observed and by the truth, and of each with its own truth; data sets are numbered on them.
 #
 # Blue is for two orders that are alike, red for opposed ones, and the black line between them. Above: P
 # against antiP, so that blue says *more hits, more misses*. Below: observed against true, so that blue says
@@ -828,18 +793,12 @@ HTML(style.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # noise are taken to be normal, with a mixture of scales that is fitted to $\tau_{k,k}$.
 
 # %% tags=["hide-input"]
-tables_shown = chapter.judgment_figures.judgment_tables(of_truth.get("judgments"))
-found = chapter.judgment_figures.truth_courses(tables_shown, cutoff)
-labels = {"label": r"expected $\tau$ with the true order"}
-title = chapter.judgment_figures.judgments_title(tables_shown)
-figure = plots.plot_judgments(found, title=title, target=0.9, **labels)
-glue("fig_judgments", figure, display=False)
-HTML(style.downloads(figure, found.set_index("line"), "judgments"))
+tables_shown = judgment_tables.judgment_tables(of_truth.get("judgments"))
+figures.judged_orders(tables_shown, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_judgments
 # :name: fig-judgments
-# :alt: Expected Kendall tau with the true order over the number of random judgments per user, a panel for precision and one for anti-precision, with bands and bounds.
 #
 # How true an order is, over the number of judgments of random items per user: estimated. Bands: 95 %
 # intervals over users, which are somewhat too narrow, since they know nothing of what the model misses. Dotted:
@@ -847,7 +806,7 @@ HTML(style.downloads(figure, found.set_index("line"), "judgments"))
 # ```
 
 # %% tags=["hide-input"]
-Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
+Markdown(judgment_tables.judgments_table(tables_shown, cutoff))
 
 # %% [markdown]
 # :::{finding} own/JUDGMENTS-P
@@ -882,16 +841,11 @@ Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
 # **Mixed with observed ratings?** They are there already, so why not add them.
 
 # %% tags=["hide-input"]
-found = chapter.judgment_figures.mixed_courses(tables_shown, cutoff)
-title = chapter.judgment_figures.mixed_title(tables_shown)
-figure = plots.plot_judgments(found, title=title, label=r"$\tau$ with other judgments")
-glue("fig_mixed", figure, display=False)
-HTML(style.downloads(figure, found.set_index("line"), "judgments-mixed"))
+figures.mixed_orders(tables_shown, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_mixed
 # :name: fig-mixed
-# :alt: Kendall tau with the order by other random judgments, of random judgments alone and of random judgments together with observed ratings, a panel for each metric.
 #
 # Random judgments alone, and together with the observed ratings that a list is tested with: $\tau$ with the
 # order by the other half of the random judgments, which lowers both lines alike.
@@ -988,30 +942,22 @@ HTML(style.downloads(figure, found.set_index("line"), "judgments-mixed"))
 # :::
 
 # %% tags=["hide-input"]
-found = trusted.calibration(simulated["trust"])
-figure = trust.plot_calibration(found, **chapter.tables.trust_words(simulated["trust"]))
-glue("fig_calibration", figure, display=False)
-HTML(style.downloads(figure, found.set_index("share"), "which-to-trust"))
+figures.trusted_shares(simulated["trust"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_calibration
 # :name: fig-calibration
-# :alt: How often a statement about metrics came true over the share of matched worlds in which it is so, points with intervals beside the line of equality.
 #
 # Statements "P is better", "antiP is better" and "neither is, by .1" about each of the listed worlds: in what
 # share of the matched worlds it is so, and how often it was so. Numbers: statements; whiskers: 95 % intervals.
 # ```
 
 # %% tags=["hide-input"]
-answers = simulated["trust"].frame
-figure = trust.plot_answers(answers, title=trusted.answers_title(simulated["trust"]))
-glue("fig_answers", figure, display=False)
-HTML(style.downloads(figure, answers.set_index("world"), "answers"))
+figures.answers(simulated["trust"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_answers
 # :name: fig-answers
-# :alt: Stacked bars over the relation of popularity and liking: in what share of the worlds antiP or P is named, rightly or wrongly, and in what share the command cannot tell.
 #
 # The answers in the listed worlds, by how popularity relates to liking.
 # ```

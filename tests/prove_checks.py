@@ -41,9 +41,8 @@ LEAST, MOST_MUTANTS, PATIENCE = 0.95, 400, 30
 """Share that has to die; how many are tried, evenly spaced; seconds until one counts as hung."""
 
 NOT_TRIED = {
-    "theorem_checks": "hands over what the checks are given; trains systems anew",
+    "checks": "hands over what the checks are given; trains systems anew",
     "train_as_experiment": "trains",
-    "_keys_of_grids": "is about keys of stored results",
     "_chosen_users": "is about large data only",
     "random_instances": "makes the data of a check",
     "equal_sizes": "makes the data of a check",

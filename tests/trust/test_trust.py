@@ -24,7 +24,7 @@ from expressions_at import value_of
 from recbias import trust
 from recbias._system.places import packaged
 from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
-from recbias.book.chapters.true_vs_false_positive_disagreement import trusted
+from recbias.book.chapters.true_vs_false_positive_disagreement import figures, trusted
 from recbias.book.chapters.true_vs_false_positive_disagreement.trusted import (
     calibration,
     trust_table,
@@ -516,7 +516,7 @@ def test_the_evaluation_asks_as_a_reader_does(
     other = dataclasses.replace(shape, skew=0.2)
     low, high = fit_relation(ratings, 4).interval
     reach = max(abs(low), abs(high))
-    index, frame = trusted.trust(
+    index, frame = trusted.trust.function(
         shapes=[dataclasses.astuple(other), dataclasses.astuple(shape)], n_worlds=80, reach=reach
     )
     names = shape.worlds((-reach, reach), 80, seed=2)
@@ -684,7 +684,7 @@ def test_titles_say_how_often_a_metric_is_named() -> None:
         pass
 
     Planted.frame = frame
-    title = trusted.answers_title(Planted)
+    title = figures.answers(Planted).title
     assert "antiP in 75% of" in title
     assert title.endswith("names P in 100%")
 

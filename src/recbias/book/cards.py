@@ -1,4 +1,4 @@
-"""Verdicts as a reader of a chapter sees them: one card per claim, and their totals."""
+"""Verdicts as a reader of a chapter sees them: one card per claim."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
 
-import pandas as pd
-
 from recbias.book.html import badge, table_html, typeset
-from recbias.claims.answers import Answers
-from recbias.claims.assertions import standing
-from recbias.claims.home import NOT_AT_HAND
-from recbias.claims.judging import VERDICTS, Verdict
-from recbias.claims.ledger import TOPICS, Claim
+from recbias.claims.judging import Verdict
+from recbias.claims.ledger import Claim
 from recbias.claims.parts import Part, is_core, of_form
+from recbias.claims.reading import NO_ASSERTION, VERDICTS
 from recbias.claims.records import written
 
 KINDS = {
@@ -28,8 +24,11 @@ KINDS = {
 }
 """Classes of claims in the order of the page, with what they are to a reader."""
 
-NO_ASSERTION, HANGS_ON_NO_DATA = "no assertion of a paper", "hangs on no data"
-"""Rows of totals for entries that count apart."""
+GROUPS = {
+    **KINDS,
+    NO_ASSERTION: "What no paper at hand asserts: derived, or of a paper that we could not read",
+}
+"""Groups of claims that are counted apart, in the order of the page."""
 
 _WEIGHTS = ("refuted", "open", "holds", "not testable", "beside")
 """Verdicts on parts, the one that a reader should see first in front."""
@@ -77,8 +76,8 @@ def _weight(claim: Claim, part: Part) -> tuple[bool, int, bool]:
 def verdict_cards(verdicts: Sequence[Verdict]) -> str:
     """Write one card per claim: what was found, what the paper says, and each part."""
     groups = []
-    for kind, title in KINDS.items():
-        of_kind = by_importance(verdict for verdict in verdicts if verdict.claim.kind == kind)
+    for kind, title in GROUPS.items():
+        of_kind = by_importance(v for v in verdicts if v.claim.counts_as == kind)
         if not of_kind:
             continue
         cards = "".join(map(_card, of_kind))
@@ -100,56 +99,6 @@ def _counted(verdicts: Sequence[Verdict]) -> str:
             listed = f" ({', '.join(ids)})" if name in ("no", "partly", "undecided") else ""
             counts.append(f"{len(ids)} {name}{escape(listed)}")
     return ", ".join(counts)
-
-
-def totals(verdicts: Iterable[Verdict], *, strict: bool = False) -> pd.DataFrame:
-    """Count verdicts on claims as they are printed, by class; strict ones by all parts alike.
-
-    Entries that restate no assertion of a paper count apart.
-    """
-    names = [*KINDS, NO_ASSERTION]
-    counts: Counter[tuple[str, str]] = Counter(
-        (_class(judged.claim), judged.strict if strict else judged.verdict) for judged in verdicts
-    )
-    table = pd.DataFrame(
-        [[counts[name, verdict] for verdict in VERDICTS] for name in names],
-        index=pd.Index(names, name="class"),
-        columns=list(VERDICTS),
-    )
-    table["all"] = table.sum(axis=1)
-    return table
-
-
-def _class(claim: Claim) -> str:
-    return claim.kind if claim.asserts else NO_ASSERTION
-
-
-def answer_totals(found: Iterable[Answers]) -> pd.DataFrame:
-    """Count claims by the verdict where they are at home; what hangs on no data counts apart."""
-    names = [*KINDS, HANGS_ON_NO_DATA, NO_ASSERTION]
-    columns = [*VERDICTS, NOT_AT_HAND]
-    counts = Counter(
-        (
-            HANGS_ON_NO_DATA if each.no_data and each.claim.asserts else _class(each.claim),
-            each.reproduced,
-        )
-        for each in found
-    )
-    table = pd.DataFrame(
-        [[counts[name, verdict] for verdict in columns] for name in names],
-        index=pd.Index(names, name="class"),
-        columns=columns,
-    )
-    table["all"] = table.sum(axis=1)
-    return table
-
-
-def assertion_counts() -> pd.DataFrame:
-    """Count by chapter what the papers assert: what is judged, open, or cannot be checked."""
-    counts = {topic: standing(topic) for topic in TOPICS}
-    table = pd.DataFrame.from_dict(counts, orient="index").rename_axis("chapter")
-    table["all"] = table.sum(axis=1)
-    return table
 
 
 def finding_html(verdict: Verdict) -> str:

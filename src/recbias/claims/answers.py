@@ -8,13 +8,14 @@ open. Neither says anything about the other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from recbias.claims.home import NO_DATA, NOT_AT_HAND, hangs_on_no_data, home
-from recbias.claims.judging import Verdict, by_parts, join_verdicts
+from recbias.claims.home import NO_DATA, hangs_on_no_data, home
+from recbias.claims.judging import Verdict, by_parts
 from recbias.claims.ledger import Claim
 from recbias.claims.parts import Part
+from recbias.claims.reading import NOT_AT_HAND
 
 FATES: Mapping[str, str] = {
     "yes": "holds",
@@ -102,15 +103,15 @@ class Answers:
     def to_dict(self) -> dict[str, Any]:
         """Write the answers as JSON-able values."""
         return {
-            "id": self.claim.id,
-            "class": self.claim.kind,
-            "scope": self.claim.scope,
-            "home": NO_DATA if self.no_data else list(self.home) or NOT_AT_HAND,
+            "no data": self.no_data,
+            "home": [] if self.no_data else list(self.home),
             "at home": {} if self.no_data else dict(self.at_home),
             "reproduced": self.reproduced,
             "strict": self.strict,
             "reason": self.reason,
             "generalises": dict(self.counts),
+            "where": self.where,
+            "elsewhere": self.generalises,
         }
 
 
@@ -155,12 +156,7 @@ def joined(verdicts: Sequence[Verdict]) -> Verdict:
     parts = [part for verdict in tested for part in verdict.parts]
     settled = {part.record for part in parts if not part.lacks}
     kept: list[Part] = [part for part in parts if not part.lacks or part.record not in settled]
-    together = by_parts(verdicts[0].claim, kept, verdicts[0].origin, verdicts[0].criterion)
-    if together.verdict != "not yet":
-        return together
-    # Its core is judged under another claim, on each data set by itself.
-    word = join_verdicts([verdict.verdict for verdict in tested])
-    return replace(together, verdict=word, reason=tested[0].reason)
+    return by_parts(verdicts[0].claim, kept, verdicts[0].origin, verdicts[0].criterion)
 
 
 def answers(scorecards: Mapping[str, Sequence[Verdict]]) -> list[Answers]:

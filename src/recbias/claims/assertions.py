@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from recbias.claims.ledger import Claim, claims
+from recbias.claims.parts import BARRED
 from recbias.claims.records import criteria_of
 
 MEASURABLE = {"value lost": "value lost", "other data": "dataset not here"}
 """Reasons of what could be measured, so that it is a part that is not tested, and why it is not."""
-
-STANDINGS = ("judged", "open", "not checkable")
-"""What an assertion may be."""
 
 
 def assertion_standing(claim: Claim, number: int) -> str:
@@ -80,11 +78,14 @@ def untested_core(claim: Claim) -> list[str]:
     return [why for reason, why in MEASURABLE.items() if f"unchecked: {reason}" in found]
 
 
-def standing(topic: str) -> dict[str, int]:
-    """Count the assertions of a topic by what became of them."""
-    counts = dict.fromkeys(STANDINGS, 0)
-    for claim in claims():
-        if claim.topic == topic:
-            for number in range(1, len(claim.asserts) + 1):
-                counts[assertion_standing(claim, number)] += 1
-    return counts
+def barred_core(claim: Claim) -> str:
+    """Say why nothing could decide any core assertion; empty where something might.
+
+    Examples
+    --------
+    >>> by_id = {claim.id: claim for claim in claims()}
+    >>> barred_core(by_id["CCM20-C-REPORT"]), barred_core(by_id["BCC17-F2A"])
+    ('about practice', '')
+    """
+    found = [reason.removeprefix("unchecked: ") for reason in core_standing(claim).values()]
+    return found[0] if found and set(found) <= set(BARRED) else ""

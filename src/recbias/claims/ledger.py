@@ -10,6 +10,7 @@ from typing import Any, Literal
 import yaml
 
 from recbias._system.places import packaged
+from recbias.claims.reading import NO_ASSERTION
 from recbias.data.datasets import registry
 from recbias.errors import ConfigError, unknown_name
 from recbias.experiment.store import digest
@@ -148,6 +149,11 @@ class Claim:
     simulation: bool = False
     pilot_seen: bool = False
     paper_at_hand: bool = True
+
+    @property
+    def counts_as(self) -> str:
+        """Where totals count it: under its class, or apart as :data:`NO_ASSERTION`."""
+        return self.kind if self.asserts else NO_ASSERTION
 
     @property
     def published(self) -> str:

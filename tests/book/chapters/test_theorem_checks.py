@@ -777,7 +777,7 @@ def test_a_check_rejects_a_broken_twin(sound, claim, name, twin):
 @pytest.fixture(scope="module")
 def made(grid):
     """All checks of the chapter on the synthetic data, by claim and name."""
-    rows, _ = theorems.theorem_checks(
+    rows, _ = theorems.checks.function(
         load_dataset("synthetic"),
         seed=grid.seed,
         split=grid.split,
@@ -785,7 +785,7 @@ def made(grid):
         size=SIZE,
         cutoff=CUTOFF,
         n_sampled=N_SAMPLED,
-        grids=[grid.to_dict()],
+        grids=[grid],
     )
     assert len({(row.claim, row.name) for row in rows}) == len(rows)
     return {(row.claim, row.name): row for row in rows}

@@ -13,7 +13,6 @@ import scipy.stats
 
 from recbias.book.chapters.overcoming_popularity_bias import (
     setup,
-    uniform_rankings,
     uniform_tests,
 )
 from recbias.book.chapters.overcoming_popularity_bias.uniform_rankings import uniform_predicted
@@ -22,7 +21,8 @@ from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.ratings import Ratings
 from recbias.data.simulation import make_world
 from recbias.errors import DataError
-from recbias.experiment.makers import run_maker
+from recbias.experiment.makers import find_maker
+from recbias.experiment.worlds import Seen
 from recbias.protocol.splits import Split, uniform, uniform_plan
 from recbias.protocol.testset import dataset_splits
 from recbias.theory import positive_ratios, uniform_bounds, uniform_rates
@@ -348,16 +348,19 @@ def test_positives_of_a_uniform_test_are_not_a_fixed_share_of_all() -> None:
 
 def test_expectations_are_means_over_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = Dataset(WORLD.ratings, dataset_info("synthetic"), "made here", truth=WORLD)
-    given = {"min_rating": LIKED, "cutoff": 3, "size": 20, "seed": 1}
     rule = "uniform 0.2 draws=3"
-    index, frame = uniform_predicted(dataset, split=rule, **given)
-    found = frame.set_index(list(index))["value"]
-    folds = dataset_splits(dataset, rule, seed=1)
-    alone = []
-    for fold in folds:
-        monkeypatch.setattr(uniform_rankings, "dataset_splits", lambda *_, fold=fold, **__: [fold])
-        of_draw = uniform_predicted(dataset, split=rule, **given)[1].set_index(list(index))["value"]
-        alone.append(of_draw)
+
+    def predicted() -> pd.Series:
+        index, frame = uniform_predicted.function(
+            dataset, min_rating=LIKED, split=rule, cutoff=3, size=20, seed=1
+        )
+        return frame.set_index(list(index))["value"]
+
+    found, alone = predicted(), []
+    for fold in dataset_splits(dataset, rule, seed=1):
+        monkeypatch.setattr(Seen, "folds", lambda *_, fold=fold: [fold])
+        alone.append(predicted())
+    assert len(alone) == 3
     expected = pd.concat(alone, axis=1).mean(axis=1)
     pd.testing.assert_series_equal(found, expected, check_names=False)
     assert (alone[0] != found).any()  # the twin: one draw has other numbers
@@ -366,7 +369,7 @@ def test_expectations_are_means_over_draws(monkeypatch: pytest.MonkeyPatch) -> N
 def test_expectations_are_those_of_plain_loops() -> None:
     dataset = Dataset(WORLD.ratings, dataset_info("synthetic"), "made here", truth=WORLD)
     given = {"min_rating": LIKED, "split": "uniform 0.2", "cutoff": 3, "size": 20, "seed": 1}
-    index, frame = uniform_predicted(dataset, **given)
+    index, frame = uniform_predicted.function(dataset, **given)
     found = frame.set_index(list(index))["value"]
     split = dataset_splits(dataset, "uniform 0.2", seed=1)[0]
     train = [set(split.train.item[split.train.user == u]) for u in range(split.train.n_users)]
@@ -403,7 +406,7 @@ def test_expectations_are_those_of_plain_loops() -> None:
 
 
 def test_what_data_allow_stands_side_by_side() -> None:
-    table = run_maker(f"{setup.CHAPTER}/uniform_plans", "synthetic", parameters={})
+    table = find_maker(f"{setup.CHAPTER}/uniform_plans")("synthetic")
     counts = table.frame.set_index(["share", "what"])["value"]
     plan = uniform_plan(load_dataset("synthetic").ratings.item_counts(), 0.2)
     assert counts[0.2, "items"] == len(plan.items)

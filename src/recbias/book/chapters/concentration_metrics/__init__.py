@@ -17,7 +17,7 @@ from recbias.book.chapters.concentration_metrics.orders import by_folds, places,
 from recbias.book.chapters.concentration_metrics.setup import CHAPTER
 from recbias.claims.values import Function
 
-__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
+__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS", "measure"]
 
 FUNCTIONS: Mapping[str, Function] = {
     "by_folds": by_folds,
@@ -30,4 +30,5 @@ FUNCTIONS: Mapping[str, Function] = {
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"loop": LOOP}
 """What simulations the chapter asks for, by the name under which each is kept."""
 
-import_makers(__name__, __path__)
+measure = import_makers(__name__, __path__)
+"""What the chapter measures beside its grids, by name."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,14 +57,9 @@ def _listed_grid(grid: Grid) -> Grid:
     )
 
 
-def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    """Name what is checked: the cells that ranked the lists, and the metrics."""
-    return [_listed_grid(Grid.from_dict(parameters["grid"])).key_of(hashes)]
-
-
-@maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grid",))
-def concentration_checks(
-    dataset: Dataset, *, min_rating: float, cutoff: int, grid: Mapping[str, Any]
+@maker(CHAPTER, Checks, uses=[_listed_grid])
+def checks(
+    dataset: Dataset, *, min_rating: float, cutoff: int, grid: Grid
 ) -> tuple[list[Check], dict[str, float]]:
     """Make all checks of the chapter.
 
@@ -89,14 +83,13 @@ def concentration_checks(
         which is above 0 since draws vary; mean of 100 draws. ``largest share``: of all prior
         popularity, that of the most popular item.
     """
-    chapter_grid = Grid.from_dict(grid)
-    train = dataset_splits(dataset, chapter_grid.split, seed=chapter_grid.seed)[0].train
+    train = dataset_splits(dataset, grid.split, seed=grid.seed)[0].train
     listed = [
         (lists, _counts(lists, train, min_rating))
-        for lists in _lists(_listed_grid(chapter_grid), dataset, cutoff)
+        for lists in _lists(_listed_grid(grid), dataset, cutoff)
         if (lists >= 0).any()
     ]
-    rng = stream(chapter_grid.seed, "checks", "counts")
+    rng = stream(grid.seed, "checks", "counts")
     of_data = [counts for _, counts in listed]
     small = list(random_counts(_N_INSTANCES, rng))
     instances, before = [*small, *of_data], of_data[0].prior
@@ -112,7 +105,7 @@ def concentration_checks(
         *check_dispersion(instances, _scores(rng)),
         *check_prior(of_data),
         *check_together(before),
-        *check_paper(chapter_grid),
+        *check_paper(grid),
     ]
     places = int(np.median([counts.shown.sum() for counts in of_data]))
     statistics = {

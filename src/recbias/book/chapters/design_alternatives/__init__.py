@@ -12,6 +12,7 @@ from recbias.book.chapters import import_makers
 from recbias.book.chapters.design_alternatives.setup import CHAPTER
 from recbias.book.chapters.design_alternatives.truth import VIEWS
 
-__all__ = ["CHAPTER", "VIEWS"]
+__all__ = ["CHAPTER", "VIEWS", "measure"]
 
-import_makers(__name__, __path__)
+measure = import_makers(__name__, __path__)
+"""What the chapter measures beside its grids, by name."""

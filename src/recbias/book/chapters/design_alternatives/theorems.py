@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -58,6 +58,7 @@ from recbias.claims.ledger import claims
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
+from recbias.experiment.cells import rank_split
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import maker
 from recbias.experiment.run import grid_tables
@@ -66,7 +67,7 @@ from recbias.metrics.aggregation import aggregate
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import TargetRule, Targets
 from recbias.protocol.testset import dataset_splits
-from recbias.ranking import RankTable, rank
+from recbias.ranking.tables import RankTable
 from recbias.recommenders import System
 from recbias.theory import ranks_in_shared_set, split_statistics
 
@@ -94,13 +95,8 @@ class _Oracle:
         return scores
 
 
-def _keys_of_grids(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
-    """Name the grids whose cells are checked: they go stale with what ranked those."""
-    return [Grid.from_dict(grid).key_of(hashes) for grid in parameters["grids"]]
-
-
-@maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_keys_of_grids, covers=("grids",))
-def theorem_checks(
+@maker(CHAPTER, Checks, revision=2)
+def checks(
     dataset: Dataset,
     *,
     seed: int,
@@ -109,7 +105,7 @@ def theorem_checks(
     size: int,
     cutoff: int,
     n_sampled: int,
-    grids: Sequence[Mapping[str, Any]],
+    grids: Sequence[Grid],
 ) -> tuple[list[Check], dict[str, float]]:
     """Check the definitions and theorems of the chapter on a dataset.
 
@@ -143,7 +139,7 @@ def theorem_checks(
         If that grid lacks all `RANKED_SYSTEMS`, or a label of
         :data:`~recbias.book.chapters.design_alternatives.ranking_by_sorting.LABELS`.
     """
-    grid = Grid.from_dict(grids[0])
+    grid = grids[0]
     splits = dataset_splits(dataset, split, seed=seed)
     first = splits[0]
     users = _chosen_users(first.test.n_users, seed)
@@ -311,7 +307,7 @@ def check_1r_precision(
 def oracle_runs(split: Split, min_rating: float, size: int, seed: int) -> RankTable:
     """Rank the runs of a split by the test ratings themselves."""
     rule = Targets(TargetRule.parse(f"TI-NN-1R t={size}"), min_rating)
-    (runs,) = rank(_Oracle(split), split, [rule], seed=seed)
+    _, (runs,) = rank_split(_Oracle(split), split, [rule], seed=seed)
     return runs
 
 
@@ -418,7 +414,7 @@ def _check_graded_runs(
 ) -> list[Check]:
     popular = train_as_experiment(System("Popularity", "Popularity"), split, seed=seed)
     rule = Targets(TargetRule.parse(f"TI-NN-1R t={size}"), threshold)
-    (runs,) = rank(popular, split, [rule], seed=seed)
+    _, (runs,) = rank_split(popular, split, [rule], seed=seed)
     # On a scale that ends at 1 there is no exponential gain.
     gains = ["", f"({_by_grade(threshold)})", *(["(exp)"] if rating_max > 1 else [])]
     binary, *graded = _ndcg(runs, threshold, cutoff, *gains, rating_max=rating_max)

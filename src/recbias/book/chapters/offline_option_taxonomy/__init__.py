@@ -13,7 +13,7 @@ from recbias.book.chapters.offline_option_taxonomy.truths import WORLDS, agreeme
 from recbias.claims.evidence import View
 from recbias.claims.values import Function
 
-__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS", "VIEWS"]
+__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS", "VIEWS", "measure"]
 
 FUNCTIONS: Mapping[str, Function] = {"of_splits": of_splits}
 """What criteria compute beyond the language of expressions."""
@@ -32,4 +32,5 @@ VIEWS: Mapping[str, View] = {
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"worlds": WORLDS}
 """What simulations the chapter asks for, by the name under which each is kept."""
 
-import_makers(__name__, __path__)
+measure = import_makers(__name__, __path__)
+"""What the chapter measures beside its grids, by name."""

@@ -154,30 +154,28 @@ def _bare(grid: Grid, protocols: Mapping[str, str]) -> Grid:
     return replace(grid, protocols=protocols, metrics=("P@10",), compare=(), replicates=())
 
 
-def _asked(parameters: Mapping[str, Any]) -> Iterator[Grid]:
-    grid, fills = (Grid.from_dict(parameters[name]) for name in ("grid", "fills"))
+def _asked(grid: Grid, fills: Grid, overlaps: Grid, ratios: Sequence[int]) -> Iterator[Grid]:
     yield _start(grid)
-    yield _few_ratings(grid, parameters["ratios"][0])
+    yield _few_ratings(grid, ratios[0])
     yield _sparsest(fills)
-    yield _strictest(Grid.from_dict(parameters["overlaps"]))
+    yield _strictest(overlaps)
 
 
-def _used(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    """Name the cells that are read, the metrics that are tried, and the revision of splits."""
-    identities = [parse_metric(text).identity() for text in _METRICS]
-    keys = [grid.key_of(hashes) for grid in _asked(parameters)]
-    return [*keys, identities, splits.REVISION]
+def _used(grid: Grid, fills: Grid, overlaps: Grid, ratios: Sequence[int]) -> list[Any]:
+    """List the cells that are read, the metrics that are tried, and the revision of splits."""
+    metrics = [parse_metric(text) for text in _METRICS]
+    return [*_asked(grid, fills, overlaps, ratios), metrics, splits.REVISION]
 
 
-@maker(f"{CHAPTER}/checks", Checks, uses=_used, covers=("grid", "fills", "overlaps"))
-def option_checks(
+@maker(CHAPTER, Checks, uses=_used)
+def checks(
     dataset: Dataset,
     *,
     min_rating: float,
     ratios: Sequence[int],
-    grid: Mapping[str, Any],
-    fills: Mapping[str, Any],
-    overlaps: Mapping[str, Any],
+    grid: Grid,
+    fills: Grid,
+    overlaps: Grid,
 ) -> tuple[list[Check], dict[str, float]]:
     """Make all checks of the chapter.
 
@@ -200,8 +198,7 @@ def option_checks(
         As of :func:`recbias.book.chapters.offline_option_taxonomy.data_checks.facts` and others
         there.
     """
-    parameters = {"grid": grid, "fills": fills, "overlaps": overlaps, "ratios": ratios}
-    start, few, sparsest, strictest = _asked(parameters)
+    start, few, sparsest, strictest = _asked(grid, fills, overlaps, ratios)
     tables = tables_of(start, dataset)
     (split,) = dataset_splits(dataset, start.split, seed=start.seed)
     (fewest,) = dataset_splits(dataset, few.split, seed=few.seed)
@@ -216,10 +213,9 @@ def option_checks(
     for ratio in ratios:
         (of_ratio,) = dataset_splits(dataset, split_of(ratio), seed=start.seed)
         trained[str(ratio)] = of_ratio.train.user_counts()[owners]
-    grids = [Grid.from_dict(content) for content in (grid, fills, overlaps)]
     checks = [
         *check_said(),
-        *check_printed(grids),
+        *check_printed([grid, fills, overlaps]),
         *list_checks(start.seed),
         *check_stars(dataset.ratings),
         *check_splits(dataset.ratings, start.seed),
@@ -227,7 +223,7 @@ def option_checks(
         *check_overlap_served(of_overlap, split.train, OVERLAPS[-1]),
         *check_neighbours(tables[KNN, "full"], ratings_read(knn.build(), split.train)),
         *check_fills({label: filled[fill_name(SIZES[0]), label] for label in FILLS}, half.train),
-        *check_setup(min_rating, start.dataset),
+        *check_setup(min_rating, grid, fills),
     ]
     statistics = {
         **facts(dataset, min_rating),

@@ -27,6 +27,7 @@ import pandas as pd
 
 from recbias.book.chapters.overcoming_popularity_bias.setup import (
     CHAPTER,
+    one_draw,
     protocols,
     uniform_protocols,
 )
@@ -34,8 +35,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.setup import trut
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.data.datasets import Dataset, dataset_info, is_path
 from recbias.data.ratings import exact
-from recbias.experiment.cells import grid_cells, run_cell
-from recbias.experiment.engine import open_executor, run_all
+from recbias.experiment.cells import grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import (
@@ -48,7 +48,6 @@ from recbias.experiment.reduction import (
 )
 from recbias.experiment.results import Quantity
 from recbias.experiment.training_seeds import training_seeds
-from recbias.protocol.splits import SplitRule
 from recbias.protocol.testset import TestSet
 from recbias.recommenders import System, line_up, with_seeds
 from recbias.stats.agreement import kendall_tau, resolved_signs
@@ -73,7 +72,7 @@ class Values(NamedTuple):
 
 
 def true_orders_asked(
-    dataset: str, *, cutoff: int, size: int, seed: int, uniform: str, workers: int = 1
+    dataset: str, *, cutoff: int, size: int, seed: int, uniform: str
 ) -> dict[str, dict[str, Any]]:
     """Name the tables of true orders that a page makes, with the parameters of each.
 
@@ -95,8 +94,7 @@ def true_orders_asked(
     }
     return {
         name: true_orders_parameters(
-            dataset, systems, min_rating, cutoff=cutoff, size=size, seed=seed, uniform=uniform,
-            workers=workers,
+            dataset, systems, min_rating, cutoff=cutoff, size=size, seed=seed, uniform=uniform
         )
         for name, (systems, min_rating) in tables.items()
     }  # fmt: skip
@@ -111,7 +109,6 @@ def true_orders_parameters(
     size: int,
     seed: int,
     uniform: str = "uniform 0.2 draws=5",
-    workers: int = 1,
 ) -> dict[str, Any]:
     """Give the parameters of :func:`true_orders`.
 
@@ -121,10 +118,10 @@ def true_orders_parameters(
     --------
     >>> from recbias.recommenders import line_up
     >>> params = true_orders_parameters("coat", line_up("bcc17"), 4, cutoff=10, size=100, seed=1)
-    >>> params["random"]["protocols"]["P1R"], params["uniform"]["tests"]
+    >>> params["random"].protocols["P1R"], params["uniform"].tests
     ('TI-AN-P1R m=3 rel>=4', {'true': 'unbiased train=observed'})
     >>> params = true_orders_parameters("cm100k", line_up("bcc17"), 3, cutoff=10, size=100, seed=1)
-    >>> params["uniform"]["tests"]["true"], params["uniform"]["split"]
+    >>> params["uniform"].tests["true"], params["uniform"].split
     ('unbiased train=observed held=5', 'uniform 0.2')
     """
     info = dataset_info(dataset)
@@ -160,22 +157,20 @@ def true_orders_parameters(
     random = asked(
         "ratio 0.2" if held else "k-fold 5", of_random, ("AR", "1R", "head", "P1R"), **head
     )
-    rule = SplitRule.parse(uniform)
-    rule = dataclasses.replace(rule, draws=None) if held else rule
-    drawn = asked(str(rule), of_uniform, ("UAR", "U1R"))
-    return {"random": random.to_dict(), "uniform": drawn.to_dict(), "workers": workers}
+    drawn = asked(one_draw(uniform) if held else uniform, of_uniform, ("UAR", "U1R"))
+    return {"random": random, "uniform": drawn}
 
 
-def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
-    return [Grid.from_dict(parameters[name]).key_of(hashes) for name in ("random", "uniform")]
+def _read(random: Grid, uniform: Grid) -> list[Grid]:
+    return [random, uniform]
 
 
-@maker(f"{CHAPTER}/true_orders", Table, uses=_uses, covers=("random", "uniform", "workers"))
+@maker(CHAPTER, Table, uses=_read)
 def true_orders(
     dataset: Dataset,
     *,
-    random: Mapping[str, Any],
-    uniform: Mapping[str, Any],
+    random: Grid,
+    uniform: Grid,
     workers: int = 1,
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Compare the orders by all protocols with the true one.
@@ -185,7 +180,7 @@ def true_orders(
     dataset
         That of the grids.
     random, uniform
-        Grids as dicts, of the labels of `true_orders_parameters`. What is missing is trained.
+        Grids of the labels of `true_orders_parameters`. What is missing is trained.
     workers
         Processes.
 
@@ -202,17 +197,16 @@ def true_orders(
     ConfigError
         If the data have neither unbiased judgments nor truth.
     """
-    of_random, of_uniform = (Grid.from_dict(asked) for asked in (random, uniform))
-    names = [system.name for system in of_random.systems]
+    names = [system.name for system in random.systems]
     compared: dict[tuple[str, str], tuple[Values, Values]] = {}
-    for grid in (of_random, of_uniform):
+    for grid in (random, uniform):
         values = _measured(grid, dataset, workers)
         true = {_name(metric): values.pop((_TRUE, metric)) for metric in grid.by_label[_TRUE]}
         orders = {
             label if _name(metric) == "P" else _name(metric): of_systems
             for (label, metric), of_systems in values.items()
         }
-        if grid is of_random:
+        if grid is random:
             orders |= true
         for truth, protocol in product(true, orders):
             if truth != protocol:
@@ -227,14 +221,10 @@ def _name(metric: str) -> str:
 def _measured(grid: Grid, dataset: Dataset, workers: int) -> dict[tuple[str, str], Values]:
     """Measure the systems of a grid; what is missing is trained."""
     parts: dict[str, list[Mapping[str, FoldPart]]] = {system.name: [] for system in grid.systems}
-    with open_executor(workers) as executor:
-        cells = grid_cells(grid, dataset, None)
-        missing = [cell for _, cell in cells if cell.missing()]
-        run_all(run_cell, missing, executor, label=f"{dataset.name}: true orders")
-        tasks = fold_tasks(grid, cells)
-        reduced = run_all(reduce_fold, tasks, None, label=f"{dataset.name}: measures")
-        for task, (part, _) in zip(tasks, reduced, strict=True):
-            parts[task.grid.systems[0].name].append(part)
+    cells = grid_cells(grid, dataset, None)
+    run_missing([cell for _, cell in cells], workers=workers, label=f"{dataset.name}: true orders")
+    for task in fold_tasks(grid, cells):
+        parts[task.grid.systems[0].name].append(reduce_fold(task)[0])
     weights = resampled_users(dataset.ratings.n_users, grid.seed)
     n_folds = len(parts[grid.systems[0].name])
     draws = resampled_draws(grid.split, n_folds, grid.seed)

@@ -9,12 +9,12 @@ judgments are enough (`densities`).
 from collections.abc import Mapping
 
 from recbias.book.chapters import import_makers
-from recbias.book.chapters.sparsity_bias.panels import density_pairs
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
+from recbias.book.chapters.sparsity_bias.tables import density_pairs
 from recbias.book.chapters.sparsity_bias.turns import negative_pairs
 from recbias.claims.evidence import View
 
-__all__ = ["CHAPTER", "VIEWS"]
+__all__ = ["CHAPTER", "VIEWS", "measure"]
 
 VIEWS: Mapping[str, View] = {
     "densities.pairs": density_pairs,
@@ -22,4 +22,5 @@ VIEWS: Mapping[str, View] = {
 }
 """What findings read of tables, by name."""
 
-import_makers(__name__, __path__)
+measure = import_makers(__name__, __path__)
+"""What the chapter measures beside its grids, by name."""

@@ -16,12 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.book.html import markdown_table
 from recbias.claims.checks import Check
 from recbias.claims.expressions import Term
+from recbias.claims.judging import load_chapter
 from recbias.claims.ledger import claims
 from recbias.claims.quantities import order_tau
-from recbias.data.ratings import exact
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 from recbias.protocol.testset import TestSet
@@ -84,23 +85,18 @@ _PUBLISHED = (
 )  # fmt: skip
 
 
-def at_random(min_rating: float, *, truth: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Name the protocols of judgments that are missing at random, and the side of the test of each.
+def drawn_side(truth: str) -> str:
+    """Say which side of the test is drawn at random, of pairs that are judged in training as well.
 
     Examples
     --------
-    >>> at_random(4, truth="unbiased")[1]["tenth"]
-    'unbiased train=same removed=90%'
-    >>> at_random(4, truth="truth sample=168")[1]["all"]
-    'truth sample=50 train=same'
+    >>> drawn_side("unbiased"), drawn_side("truth sample=168")
+    ('unbiased train=same', 'truth sample=50 train=same')
     """
-    protocol = f"AI-AN-AR rel>={exact(min_rating)} users=tested"
     judged = TestSet.parse(truth)
     if judged.sample is not None:
         judged = dataclasses.replace(judged, sample=min(judged.sample, MOST_DRAWN))
-    side = str(dataclasses.replace(judged, train="same"))
-    removed = {"all": "", "half": " removed=50%", "tenth": " removed=90%"}
-    return dict.fromkeys(removed, protocol), {label: side + text for label, text in removed.items()}
+    return str(dataclasses.replace(judged, train="same"))
 
 
 # -- what is published ----------------------------------------------------------------------------
@@ -273,3 +269,23 @@ def _floats(values: tuple[Fraction, Fraction]) -> list[float]:
 def _sign(values: tuple[Fraction, Fraction]) -> int:
     first, second = values
     return (first > second) - (first < second)
+
+
+# -- which results are shown -----------------------------------------------------------------------
+
+_KNOWN = "cm100k"
+
+
+def with_truth(own: Results) -> Results:
+    """Choose results that have true values: those of a page, else the recorded ones of CM100k."""
+    return own if "true" in own.grid.parsed else _of_cm100k(own)
+
+
+def first_shown(own: Results) -> Results:
+    """Choose what the first screen shows, which speaks of CM100k: that, else what there is."""
+    return own if own.dataset["name"] == _KNOWN else _of_cm100k(own)
+
+
+def _of_cm100k(results: Results) -> Results:
+    recorded = load_chapter(CHAPTER, _KNOWN).get("systems")
+    return recorded if isinstance(recorded, Results) else results

@@ -1,0 +1,222 @@
+"""All figures of the book, drawn from recorded results as the pages draw them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from recbias.book.chapters import (
+    concentration_metrics,
+    design_alternatives,
+    offline_option_taxonomy,
+    overcoming_popularity_bias,
+    popularity_bias,
+    sparsity_bias,
+    true_vs_false_positive_disagreement,
+)
+from recbias.book.chapters.concentration_metrics import figures as of_concentration
+from recbias.book.chapters.concentration_metrics.loop import CHOICES
+from recbias.book.chapters.design_alternatives import figures as of_designs
+from recbias.book.chapters.design_alternatives.panels import Design, four_designs
+from recbias.book.chapters.offline_option_taxonomy import figures as of_options
+from recbias.book.chapters.offline_option_taxonomy import figures_of_decisions as of_decisions
+from recbias.book.chapters.overcoming_popularity_bias import figures as of_remedies
+from recbias.book.chapters.overcoming_popularity_bias.truth_tables import true_order_tables
+from recbias.book.chapters.popularity_bias import figures as of_popularity
+from recbias.book.chapters.popularity_bias import law
+from recbias.book.chapters.popularity_bias import setup as popularity_setup
+from recbias.book.chapters.sparsity_bias import figures as of_sparsity
+from recbias.book.chapters.true_vs_false_positive_disagreement import figures as of_misses
+from recbias.book.chapters.true_vs_false_positive_disagreement.judgment_tables import (
+    judgment_tables,
+)
+from recbias.book.figures import Figure
+from recbias.book.systems import figures as of_systems
+from recbias.book.systems import sensitivity
+from recbias.book.systems.line_up import LINE_UP
+from recbias.claims.judging import load_chapter
+from recbias.recommenders import line_up
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+@cache
+def recorded(chapter: str, dataset: str = "cm100k") -> Mapping[str, Any]:
+    """Load what is recorded of a chapter, on a data set and in worlds."""
+    return load_chapter(chapter, dataset) | load_chapter(chapter, "simulations")
+
+
+def placed(page: str) -> set[str]:
+    """Name the figures that a page has a place for."""
+    (file,) = NOTEBOOKS.glob(f"{page}*.py")
+    return set(re.findall(r"\{glue:figure\} fig_(\w+)", file.read_text(encoding="utf-8")))
+
+
+def _designs(results: Mapping[str, Any]) -> tuple[Design, ...]:
+    parsed = results["systems"].grid.parsed
+    return four_designs(parsed["1R"].rule.n_sampled + 1, parsed["NN"].rule.n_sampled)
+
+
+def _of_designs() -> list[Figure]:
+    results = recorded(design_alternatives.CHAPTER)
+    measured, designs = results["systems"], _designs(results)
+    return [
+        of_designs.target_sets(),
+        of_designs.one_ranking(measured, designs),
+        of_designs.values(measured, designs),
+        of_designs.orders(measured, designs),
+        of_designs.settings(results["grid"]),
+        of_designs.bounds(results["lemma"]),
+        of_designs.gaps(results["lemma"]),
+        of_designs.true_orders(results["truth"]),
+    ]
+
+
+def _of_index() -> list[Figure]:
+    results = recorded(design_alternatives.CHAPTER)
+    return [of_designs.one_ranking(results["systems"], _designs(results), name="one_list")]
+
+
+def _of_sparsity() -> list[Figure]:
+    results = recorded(sparsity_bias.CHAPTER)
+    systems, drawn = results["systems"], results["negatives"]
+    return [
+        of_sparsity.lists(systems, 10),
+        of_sparsity.predictions(results["baselines"], results["predicted"]),
+        of_sparsity.courses(systems, 10, drawn.given["size"]),
+        of_sparsity.slopes(systems),
+        of_sparsity.saturation(results["saturation"]),
+        of_sparsity.orders(drawn, 10),
+        of_sparsity.enough_sampled(drawn),
+        of_sparsity.told_apart(results["densities"]),
+    ]
+
+
+def _of_popularity() -> list[Figure]:
+    results = recorded(popularity_bias.CHAPTER)
+    pure_skew = results["pure_skew"]
+    designs = popularity_setup.designs(pure_skew.given["size"])
+    return [
+        of_popularity.skew(pure_skew, designs),
+        of_popularity.chain(results["chain"]),
+        of_popularity.rankings(results["baselines"], results["predicted"]),
+        of_popularity.power_laws(results["laws"], law.ALPHAS),
+        of_popularity.exponents(results["skew"], "P@10|t=100", name="1RP@10"),
+        of_popularity.collections(results["concentration"]),
+        of_popularity.closed_form(results["skew"], results["laws"], "P@10|t=100"),
+        of_popularity.shares(pure_skew, designs),
+        of_popularity.overrated(results["relation_map"], results["points"]),
+    ]
+
+
+def _of_concentration() -> list[Figure]:
+    results = recorded(concentration_metrics.CHAPTER, "filmtrust")
+    return [
+        of_concentration.ranked(results["systems"], 10),
+        of_concentration.lorenz(results["lorenz"]),
+        of_concentration.by_lambda(results["lambdas"], 10),
+        of_concentration.alike(results["systems"], 10),
+        *(of_concentration.courses(results["loop"], choice) for choice in CHOICES),
+    ]
+
+
+def _of_remedies() -> list[Figure]:
+    results = recorded(overcoming_popularity_bias.CHAPTER)
+    both = {name: results[name] for name in ("systems", "uniform")}
+    kept = {name: results[name] for name in ("kept", "kept_uniform")}
+    return [
+        of_remedies.two_tests(0.2, 0.2),
+        of_remedies.over_random(both, 10),
+        of_remedies.remedies(both),
+        of_remedies.positive_ratios(results["positive_ratio"]),
+        of_remedies.causes(kept, 10),
+        of_remedies.judged(results["systems"]),
+        of_remedies.gammas(results["systems"], 10),
+        of_remedies.true_orders(true_order_tables({}), 10),
+        of_remedies.winners(results["worlds"]),
+        of_remedies.over_relation(results["worlds"]),
+        of_remedies.weights(results["steck"]),
+        of_remedies.best_gamma(results["worlds"]),
+    ]
+
+
+def _of_misses() -> list[Figure]:
+    results = recorded(true_vs_false_positive_disagreement.CHAPTER)
+    items, judged = (results["items"], results["item_groups"]), judgment_tables(None)
+    return [
+        of_misses.lead(results["systems"]),
+        of_misses.two_counts(results["systems"]),
+        of_misses.item_curves(*items),
+        of_misses.item_functions(*items),
+        of_misses.flat(results),
+        of_misses.each_count(results["systems"]),
+        of_misses.tau_maps(results["worlds"], results["points"], results["bars"]),
+        of_misses.judged_orders(judged, 10),
+        of_misses.mixed_orders(judged, 10),
+        of_misses.trusted_shares(results["trust"]),
+        of_misses.answers(results["trust"]),
+    ]
+
+
+def _of_options() -> list[Figure]:
+    results = recorded(offline_option_taxonomy.CHAPTER)
+    return [
+        of_options.configurations(results),
+        of_options.ratios(results, results["seeds"]),
+        of_options.unrated(results),
+        of_options.places(results["depths"]),
+        of_options.depth(results["systems"]),
+        of_options.profiles(results["profiles"]),
+        of_options.fills(results["fills"], results["fill_seeds"]),
+        of_options.overlap(results["overlaps"]),
+        of_options.significance(results["cells"]),
+        of_decisions.reversals(results["decisions"]),
+        of_decisions.worlds(results["worlds"]),
+    ]
+
+
+def _of_systems() -> list[Figure]:
+    results = recorded("systems")
+    ways = sensitivity.chosen_variations(LINE_UP)
+    chosen = line_up(LINE_UP, min_rating=4)
+    values = sensitivity.values_of_variations(results["sensitivity"], chosen, ways, metric="P@10")
+    return [
+        of_systems.one_name(results["one_name"]),
+        of_systems.sensitivity(results["sensitivity"], values, chosen, metric="P@10"),
+    ]
+
+
+_PAGES: Mapping[str, Callable[[], list[Figure]]] = {
+    "01": _of_designs,
+    "02": _of_sparsity,
+    "03": _of_popularity,
+    "04": _of_remedies,
+    "05": _of_misses,
+    "06": _of_concentration,
+    "07": _of_options,
+    "index": _of_index,
+    "systems": _of_systems,
+}
+"""What makes the figures of a page, by how its name begins."""
+
+PAGES = tuple(_PAGES)
+
+PACKAGES = {
+    "01": "design_alternatives",
+    "02": "sparsity_bias",
+    "03": "popularity_bias",
+    "04": "overcoming_popularity_bias",
+    "05": "true_vs_false_positive_disagreement",
+    "06": "concentration_metrics",
+    "07": "offline_option_taxonomy",
+}
+"""Where the figures of the page of a chapter are defined."""
+
+
+@cache
+def figures(page: str) -> Mapping[str, Figure]:
+    """Make the figures of a page, by name."""
+    return {figure.name: figure for figure in _PAGES[page]()}
