@@ -27,7 +27,7 @@
 # How well each test orders systems. The truth is what users like of items that were drawn at random,
 # outside training: among a system's first ten (P@10), and anywhere (AUC). Shown is how many of the
 # pairs of systems that the truth tells apart have the same order by the test, which has seen ratings
-# of items that users chose (Coat) or knew (CM100k). 50 is what a coin has. Whiskers: from the pairs that
+# of items {glue:text}`observed_coat` (Coat) or {glue:text}`observed_cm100k` (CM100k). 50 is what a coin has. Whiskers: from the pairs that
 # are surely right to all but those that are surely wrong; surely ahead of AR is what has more of the
 # former than AR has of the latter. Behind each row: how many pairs it is about, by the first ten and
 # anywhere; uniform tests train on other ratings, and are asked about other models.
@@ -184,6 +184,7 @@ sigma: float = 0.2  # 0.001 to 0.99: share of all ratings that a uniform test ha
 eps: float = 0.2  # 0.001 to 0.99: least share of an item's ratings that it leaves for training
 systems: str = "bcc17"  # one of bcc17, modern: line-up of systems
 seed: int = 1  # 0 to 1000000
+n_draws: int = 5  # 1 to 100: independent draws of a uniform test, averaged
 n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on published data, else 1
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
@@ -193,8 +194,8 @@ begin_page("04_overcoming_popularity_bias")
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
-quoted = choosing.written(size=size, min_rating=min_rating, cutoff=cutoff)
-for name, text in quoted.items():
+quoted = choosing.written(size=size, min_rating=min_rating, cutoff=cutoff, n_draws=n_draws)
+for name, text in (quoted | choosing.observed_items()).items():
     glue(name, text, display=False)
 
 # %% [markdown] tags=["general"]
@@ -374,8 +375,9 @@ Markdown(uniform_tests.uniform_table(concentration.data_sets_beside(plans), sigm
 # %% [markdown] tags=["general"]
 # ## The experiment
 #
-# Every system is trained on two splits: on random folds for plain tests, percentiles and the test
-# without the head, and on a uniform split for U1R and UAR. Tests with one relevant item at a time are
+# Every system is trained on two kinds of splits: on random folds for plain tests, percentiles and the test
+# without the head, and on {glue:text}`n_draws` uniform splits for U1R and UAR, each of which is a test drawn
+# anew. Results are means over them, and intervals hold what they differ by. Tests with one relevant item at a time are
 # taken *in expectation* over samples of {glue:text}`size` ([how](#metric-expected)), and so is the value
 # of a random ranking. AR is compared with UAR on a sample on which a random ranking has about the same
 # precision under both, as in the paper.
@@ -420,7 +422,7 @@ uniform = run(
         with_seeds(line_up(systems), n_seeds),
         uniform_protocols,
         setup.uniform_metrics(cutoff, size),
-        split=f"uniform {sigma} eps={eps}",
+        split=f"uniform {sigma} eps={eps} draws={n_draws}",
         seed=seed,
     ),
     workers=workers,
@@ -441,8 +443,15 @@ figures.over_random({"systems": measured, "uniform": uniform}, cutoff).show()
 # :name: fig-over-random
 #
 # What Popularity scores over what a random ranking is expected to score under the same test. 1: no
-# advantage. The scale is logarithmic. Whiskers: 95 % intervals over users.
+# advantage. The scale is logarithmic. Whiskers: 95 % intervals over users, of uniform tests over draws too.
 # ```
+
+# %% tags=["hide-input"]
+Markdown(figures.draws_table(uniform))
+
+# %% [markdown] tags=["general"]
+# How much a uniform test hangs on its draw: the mean over {glue:text}`n_draws` draws, its 95 % interval over users
+# and draws, and the standard deviation between single draws.
 
 # %% [markdown]
 # :::{finding} BCC17-F8-1R/3/1
@@ -629,9 +638,8 @@ asked = kept_grids(min_rating, **shown, lowest=choosing.lowest_rating(dataset))
 for name, given in asked.items():
     grid = Grid(dataset, kept_systems(min_rating), seed=seed, **{"split": split, **given})
     kept[name] = run(grid, workers=workers, name=name)
-positive_ratio = measure.positive_ratio(
-    dataset, min_rating=min_rating, seed=seed, uniform=uniform.grid.split
-)
+one_draw = setup.one_draw(uniform.grid.split)
+positive_ratio = measure.positive_ratio(dataset, min_rating=min_rating, seed=seed, uniform=one_draw)
 
 # %%
 draws = measure.uniform_draws(
@@ -640,7 +648,7 @@ draws = measure.uniform_draws(
     seed=seed,
     cutoff=cutoff,
     size=size,
-    uniform=uniform.grid.split,
+    uniform=one_draw,
 )
 
 # %%
@@ -932,8 +940,8 @@ figures.gammas(measured, cutoff).show()
 # %% [markdown] tags=["general"]
 # ## Asking the truth
 #
-# CM100k and Coat have, beside ratings of items that users knew (CM100k) or chose (Coat), judgments of items
-# that were drawn at random. What they say of each test [follows](#sec-real-truth); where the data of this page
+# CM100k has ratings of items {glue:text}`observed_cm100k`, and Coat of items {glue:text}`observed_coat`. Beside
+# them both have judgments of items that were drawn at random. What they say of each test [follows](#sec-real-truth); where the data of this page
 # have such judgments, they are asked here.
 
 # %%
@@ -994,7 +1002,7 @@ state("overcoming popularity bias", results, verdicts)
 #
 # **Which judgments?** All pairs outside training have to be equally likely to be judged. On Coat they
 # are: users rated once what they chose, and once what was drawn. On CM100k observed are those of the
-# random judgments whose item the user had known. To train on them takes judgments away from popular
+# random judgments that are of items {glue:text}`observed_cm100k`. To train on them takes judgments away from popular
 # items more than from others, and what is left makes popular items look as if few liked them. So a
 # fifth of *all* judgments is held out first, each fifth in turn. Every test splits what then is
 # observed, and the truth is asked of the fifth. Known pairs outside training would still be judged a little
@@ -1485,8 +1493,8 @@ Markdown(best_gamma.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # %% [markdown] tags=["general"]
 # ## What we had to decide
 #
-# - **Uniform tests** take the *last* $k$ that satisfies the condition and the floor of $\eta$, and there is
-#   one draw per seed ([why](#dev-uniform)).
+# - **Uniform tests** take the *last* $k$ that satisfies the condition and the floor of $\eta$; they cannot be
+#   folds of one whole, so that several are drawn and averaged ([why](#dev-uniform)).
 # - **Percentiles** are of items by training ratings. A target set that would need more items than there
 #   are takes all of them ([more](#dev-percentiles)).
 # - **1R, U1R and P1R** are measured in expectation over samples, and Random exactly

@@ -16,8 +16,8 @@
 #
 # A list of ten holds items that a user likes, *hits*, and items that the user dislikes, *misses*. A good
 # recommender gives many of the one and few of the other. So it should not matter which one a test
-# counts. Here are sixteen systems, counted both ways: by the ratings that users chose to give, and by
-# ratings of songs that were drawn at random.
+# counts. Here are sixteen systems, counted both ways: by ratings of songs {glue:text}`observed_cm100k`,
+# and by ratings of songs that were drawn at random.
 #
 # ```{glue:figure} fig_lead
 # :name: fig-lead
@@ -39,10 +39,10 @@
 #   :::
 # - **In a test it does.**
 #   :::{finding} own/CM-OBSERVED-TAU
-#   holds: Judged by what users chose to rate, those with more hits have *more* misses:
+#   holds: Judged by songs {glue:text}`observed_cm100k`, those with more hits have *more* misses:
 #     $\tau$ = {value:.2f}. Who counts hits, and who counts misses, chooses another winner.
 #   refuted: -
-#   open: Judged by what users chose to rate, those with more hits tend to have *more* misses:
+#   open: Judged by songs {glue:text}`observed_cm100k`, those with more hits tend to have *more* misses:
 #     $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}). Who counts hits, and who counts misses, chooses
 #     another winner.
 #   :::
@@ -137,7 +137,8 @@ min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 split = split or published_split(dataset)
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 truth = setup.truth_of(dataset)
-for name, text in choosing.written(min_rating=min_rating, cutoff=cutoff).items():
+quoted = choosing.written(min_rating=min_rating, cutoff=cutoff) | choosing.observed_items()
+for name, text in quoted.items():
     glue(name, text, display=False)
 
 # %% [markdown] tags=["general"]
@@ -665,11 +666,11 @@ if truth:
 
 # %% [markdown]
 # :::{finding} MCCRS20-C-MAR/1
-# holds: On the data of this page $\tau$ is {value:.2f} more where users chose what to rate than where a tenth
-#   of the random judgments is left: it is the choice that sets the counts against each other.
-# refuted: On the data of this page $\tau$ is not more where users chose what to rate than where a tenth
-#   of the random judgments is left.
-# open: On the data of this page it is open whether $\tau$ is more where users chose what to rate than
+# holds: On the data of this page $\tau$ is {value:.2f} more by observed ratings than where a tenth of the random
+#   judgments is left: it is what gets rated that sets the counts against each other.
+# refuted: On the data of this page $\tau$ is not more by observed ratings than where a tenth of the random
+#   judgments is left.
+# open: On the data of this page it is open whether $\tau$ is more by observed ratings than
 #   where a tenth of the random judgments is left ({low:.2f} to {high:.2f}).
 # :::
 # :::{finding} own/RANDOM-WORLDS
@@ -1009,7 +1010,7 @@ Markdown(trusted.trust_table(simulated["trust_answers"], simulated["points"]).to
 #
 # - **Condensed precision** is divided by the rated items of the list, as the authors do, where their claims
 #   are judged, and by $n$ beside it ([both](#metric-antip)).
-# - **Truth**: test ratings are a fifth of all random judgments, and training is what users chose to rate of
+# - **Truth**: test ratings are a fifth of all random judgments, and training is the observed ratings of
 #   other pairs. In simulated worlds true values come from a tenth of the truth, since by all of it antiP is
 #   $1-P$ whatever a system does.
 # - **Ties** of the optimal rankings are broken by one seeded key per user and item
@@ -1172,7 +1173,7 @@ Markdown(trusted.trust_table(simulated["trust_answers"], simulated["points"]).to
 # ## Summary
 #
 # - Where everything in a list is judged, hits and misses are one metric. Where little is, they can
-#   contradict each other, and on ratings that users chose to give they do so as a rule.
+#   contradict each other, and on observed ratings they do so as a rule.
 # - The cause is popularity. It multiplies what is liked as well as what is not; the best ranking by hits
 #   and the best by misses are nearly each other's reverse, unless liking differs more than popularity.
 # - By the truth both counts agree. So one of the two misleads, and which one follows from whether people

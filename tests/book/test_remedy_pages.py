@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -89,6 +90,21 @@ def test_popularity_stands_over_random_under_each_test(both: dict[str, Results])
     )
     assert "6.0 times" in figure.title
     assert "1.4 times by P1R" in figure.title
+
+
+def test_a_table_says_how_far_draws_are_apart(both: dict[str, Results]) -> None:
+    uniform = both["uniform"]
+    spread = uniform.values["label"].map({"U1R": 0.0004, "UAR": 0.0007})
+    frame = uniform.values.assign(fold_sd=spread)
+    text = figures.draws_table(dataclasses.replace(uniform, values=frame))
+    assert "| system | P@10, U1R | interval | s.d. of draws | P@10, UAR |" in text
+    row = next(line for line in text.splitlines() if line.startswith("| pLSA |"))
+    assert row == (
+        "| pLSA | 0.0200 | 0.0190 to 0.0210 | 0.0004 | 0.0100 | 0.0090 to 0.0110 | 0.0007 |"
+    )
+    # Of a single draw nothing is known.
+    alone = figures.draws_table(dataclasses.replace(uniform, values=frame.assign(fold_sd=np.nan)))
+    assert "0.0004" not in alone
 
 
 def test_systems_come_in_their_order_under_1r_and_have_places(both: dict[str, Results]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import combinations
 
 import numpy as np
@@ -44,7 +43,8 @@ SYSTEMS = (
 
 
 def asked(draws=2, **changes):
-    given = {"cutoff": 5, "size": 20, "seed": 3, "draws": draws} | changes
+    uniform = f"uniform 0.2 draws={draws}"
+    given = {"cutoff": 5, "size": 20, "seed": 3, "uniform": uniform} | changes
     return true_orders_parameters(WORLD, SYSTEMS, 4, **given)
 
 
@@ -57,10 +57,9 @@ def found():
 
 @pytest.fixture(scope="module")
 def measured():
-    """What the grids of folds and of two uniform tests give one by one."""
+    """What the grids of folds and of two uniform tests give."""
     parameters = asked()
-    grids = [parameters[name] for name in ("random", "uniform")]
-    return [run(grids[0]), *(run(dataclasses.replace(grids[1], seed=seed)) for seed in (3, 4))]
+    return [run(parameters[name]) for name in ("random", "uniform")]
 
 
 def values(results, label, metric):
@@ -95,12 +94,8 @@ def test_taus_are_those_of_the_values_of_the_grid(found, measured, truth):
 def test_uniform_tests_are_averaged_before_orders_are_compared(found, measured, truth):
     """Each has the truth about its own models; every user is of the population in a world."""
     for protocol, metric in (("UAR", "P@5"), ("U1R", "P@5|t=20")):
-        weights = 1.0
-        if protocol == "U1R":  # a micro average: tests with more runs weigh more
-            weights = np.array([_n_runs(each) for each in measured[1:]])[:, None]
-        seen = [values(each, protocol, metric) for each in measured[1:]]
-        seen = (np.array(seen) * weights).sum(axis=0)
-        true = np.mean([values(each, *TRUE[truth]) for each in measured[1:]], axis=0)
+        seen = values(measured[1], protocol, metric)
+        true = values(measured[1], *TRUE[truth])
         assert found.loc[(truth, protocol), "value"] == pytest.approx(kendall_tau(seen, true))
     # The twin: one draw alone has other values.
     alone = true_orders.function(load_dataset(WORLD), **asked(draws=1))[1].set_index(
@@ -112,10 +107,14 @@ def test_uniform_tests_are_averaged_before_orders_are_compared(found, measured, 
     assert (alone.loc[(truth, "AR"), of_values] == found.loc[(truth, "AR"), of_values]).all()
 
 
-def _n_runs(results):
-    """Count the runs: the liked test ratings."""
-    (fold,) = dataset_splits(load_dataset(WORLD), results.grid.split, seed=results.grid.seed)
-    return (fold.test.value >= 4).sum()
+def test_replicates_are_those_of_the_grids(measured):
+    """With what draws differ by in those of uniform tests, and on users alone in others."""
+    for results, protocol, metric in ((measured[0], "AR", "P@5"), (measured[1], "UAR", "P@5")):
+        made = _measured(results.grid, load_dataset(WORLD), 1)[protocol, metric].replicates
+        for system, drawn in zip(SYSTEMS, made, strict=True):
+            ends = np.quantile(drawn, [0.025, 0.975])
+            expected = results[system.name, protocol, metric].limits
+            np.testing.assert_allclose(ends, expected, atol=1e-12)
 
 
 def test_what_is_true_is_counted_over_all_items_outside_training(tmp_path, monkeypatch):
@@ -130,7 +129,7 @@ def test_what_is_true_is_counted_over_all_items_outside_training(tmp_path, monke
     rated, judged = (every.take(each[every.user, every.item]) for each in (chosen, drawn))
     data = Dataset(rated, dataset_info("coat"), "made here", unbiased=judged)
     parameters = true_orders_parameters("coat", SYSTEMS[2:3], 4, cutoff=5, size=20, seed=3)
-    found = _measured([parameters["random"]], data, 1)
+    found = _measured(parameters["random"], data, 1)
 
     marks = {(u, i): v for u, i, v in zip(judged.user, judged.item, judged.value, strict=True)}
     places, pairs = [], []
