@@ -1090,7 +1090,8 @@ Markdown(truth_tables.true_orders_table(known, cutoff=cutoff))
 # another choice is named.
 #
 # The best of nine tests is flattered by chance. So the map says beside each winner how many other tests
-# may be as good: all that are not behind it by more than worlds of one kind differ.
+# may be as good: all that are not behind it by more than worlds of one kind differ. All fields of both
+# maps are one family: the chance that any of them leaves out the truly best is 5 %.
 
 # %% tags=["hide-input"]
 figures.winners(simulated["worlds"]).show()
@@ -1217,8 +1218,8 @@ Markdown(best_table(found))
 
 # %% [markdown] tags=["general"]
 # The best of the tests that need no dislikes, over all skews together; $\tau$ with its 95 % interval over
-# worlds. May be as good: not behind by more than chance allows, so that for each relation the truly best is
-# named with a chance of 95 %.
+# worlds. May be as good: not behind by more than chance allows, so that the truly best is named for all
+# relations, by both truths, with a chance of 95 %.
 
 # %% [markdown]
 # :::{finding} own/WORLDS-AR-LIKES

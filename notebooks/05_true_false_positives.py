@@ -413,6 +413,11 @@ Markdown(chapter.tables.optima_table(optima, optimal, cutoff=cutoff))
 # refuted: -
 # open: -
 # :::
+# :::{finding} MCCRS20-C-FLIP/1
+# holds: The best by hits is the worst by misses, too, or nearly.
+# refuted: The best by hits is not the worst by misses: {value} of the 16 systems recommend more that is disliked.
+# open: -
+# :::
 # :::{finding} MCCRS20-C-PERS/1
 # holds: A system that knows its users may do better than any ranking for everybody: WRMF has {value} more
 #   precision than the optimum.

@@ -419,7 +419,7 @@ def test_the_commonest_option_is_held_against_all_rivals_of_its_decision() -> No
     )  # fmt: skip
     row = found.loc[("A2", "uniform 0.2")]
     gaps = np.array([10, 11, 10, 11]) / 50
-    half = stats.t.ppf(0.975, 3) * gaps.std(ddof=1) / 2
+    half = stats.t.ppf(1 - 0.025 / 7, 3) * gaps.std(ddof=1) / 2  # of seven rivals together
     assert row["value"] == pytest.approx(-gaps.mean())
     assert (row["low"], row["high"]) == pytest.approx((-gaps.mean() - half, -gaps.mean() + half))
     assert (row["right"], row["wrong"]) == pytest.approx((123 / 200, 2 / 50))

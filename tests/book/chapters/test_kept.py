@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.stats
 
@@ -28,7 +27,9 @@ from recbias.book.chapters.overcoming_popularity_bias.positive_ratio import (
 from recbias.claims.evidence import NotTestable
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.experiment.makers import run_maker
+from recbias.experiment.worlds import Seen
 from recbias.protocol.testset import dataset_splits
+from recbias.recommenders import System
 
 WORLD = "world(relation=0.7,users=120,items=90,density=0.1,skew=0.5)"
 LAW = "world(alpha=1,users=300,items=150,density=0.1)"
@@ -223,14 +224,16 @@ def test_small_pools_of_draws_are_closed(draws, size):
 
 ASKED = {
     "systems": ("Popularity", "Average rating"),
-    "sizes": (10, 50),
-    "splits": ("ratio 0.2", "uniform 0.1"),
+    "cutoff": 10,
+    "size": 50,
+    "split": "ratio 0.2",
+    "uniform": "uniform 0.1",
 }
 
 
 def test_worlds_are_measured_as_the_controls_foretell():
     """Every rating positive: UAR with training items is exact, and no ratio rises."""
-    rows = pd.DataFrame(ratios._in_world(LAW, min_rating=1, **ASKED))
+    _, rows = ratios._measure("alpha", {1: LAW}, n_worlds=1, min_rating=1, **ASKED)
     assert rows["UAR-control"].to_numpy() == pytest.approx(rows["rho UAR-control"].to_numpy())
     assert rows["rise"].tolist() == [1, 1]
     assert (rows["gain"] == rows["U1R"] / rows["rho U1R"]).all()
@@ -261,15 +264,16 @@ def test_the_rise_is_counted_by_loops():
         stars = [v for i, v in zip(fold.test.item, fold.test.value, strict=True) if i in items]
         return sum(star >= 4 for star in stars) / len(stars)
 
-    assert ratios._rise(fold, 4) == pytest.approx(liked(popular) / liked(tested), rel=1e-12)
-    assert ratios._rise(fold, 4) != pytest.approx(liked(tested[:9]) / liked(tested), rel=1e-3)
+    ranked = Seen(dataset, 1).ranked(System("Popularity", "Popularity", {}), fold)
+    rise = ratios._rise(ranked, min_rating=4)["rise"]
+    assert rise == pytest.approx(liked(popular) / liked(tested), rel=1e-12)
+    assert rise != pytest.approx(liked(tested[:9]) / liked(tested), rel=1e-3)
 
 
 def test_where_ratios_are_constant_only_the_control_is_exact():
     """Twenty worlds, a test of Student's; false alarm once in ten thousand."""
-    worlds = [LAW.replace(")", f",seed={number})") for number in range(1, 21)]
-    rows = pd.DataFrame([row for name in worlds for row in ratios._in_world(name, min_rating=4,
-                         **{**ASKED, "systems": ("Popularity",)})])  # fmt: skip
+    popularity = {**ASKED, "systems": ("Popularity",)}
+    _, rows = ratios._measure("alpha", {1: LAW}, n_worlds=20, min_rating=4, **popularity)
     p = {
         label: scipy.stats.ttest_1samp(rows[label] - rows[f"rho {label}"], 0).pvalue
         for label in ("U1R", "U1R-control")

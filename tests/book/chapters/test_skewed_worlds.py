@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from functools import partial
 from math import comb
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 import scipy.stats
 
 from expressions_at import value_of
+from recbias._system.places import cells_kept_in
 from recbias.book.chapters.popularity_bias import (
     VIEWS,
     few_liked,
@@ -25,14 +29,25 @@ from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
+from recbias.experiment import worlds
 from recbias.experiment.makers import Table, run_maker
 from recbias.experiment.results import Quantity
+from recbias.experiment.worlds import Seen, World, WorldGrid, run_worlds
+from recbias.metrics import measure, parse_metric
 from recbias.protocol.splits import Split
+from recbias.protocol.targets import TargetRule
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System
 
 SMALL = "world(relation=0.5,users=60,items=40,density=0.1,skew=0.4)"
 FALSE_ALARM = 1e-4
+POPULAR = System("Popularity", "Popularity", {})
+
+
+@pytest.fixture(autouse=True)
+def _own_cells(tmp_path: Path) -> Iterator[None]:
+    with cells_kept_in(tmp_path / "cells"):
+        yield
 
 
 def fold_of(name: str, seed: int = 1) -> Split:
@@ -48,6 +63,20 @@ def rated(fold: Split) -> tuple[list[set[int]], list[dict[int, float]]]:
     for user, item, value in zip(fold.test.user, fold.test.item, fold.test.value, strict=True):
         test[user][int(item)] = float(value)
     return train, test
+
+
+def fixed(seen: Seen, fold: Split, score: np.ndarray) -> Any:
+    return relation_map._ByLiking(score)
+
+
+def fixed_at(score: np.ndarray) -> tuple[str, Any]:
+    return "fixed", partial(fixed, score=score)
+
+
+def value_in(world: World, system: Any, rule: str, metric: str) -> float:
+    grid = WorldGrid([world], [system], {rule: f"{rule} rel>=4"}, {metric: (rule, metric)})
+    (rows,) = run_worlds(grid)
+    return float(rows[metric].iloc[0])
 
 
 def runs_by_enumeration(
@@ -105,9 +134,9 @@ def test_counts_alone_predict_popularity_where_nobody_prefers_anything(alpha: in
         found = []
         for seed in range(1, 13):
             fold = fold_of(f"{name},seed={seed})", seed)
-            model = System("Popularity", "Popularity", {}).build().fit(fold.train)
-            asked = {"TI-AN-1R": ("P@5|t=30",)}
-            measured = skew.measured(model, fold, asked, min_rating=4, seed=seed)["P@5|t=30"]
+            measured = value_in(
+                World(f"{name},seed={seed})", seed), POPULAR, "TI-AN-1R", "P@5|t=30"
+            )
             found.append(law.counted(fold, min_rating=4, cutoff=5, size=30) / measured - 1)
         return found
 
@@ -133,11 +162,10 @@ def test_a_law_is_found_again() -> None:
 
 
 def test_expectations_over_samples_are_those_of_all_samples() -> None:
-    fold = fold_of("world(alpha=2,users=40,items=30,density=0.2)")
+    name = "world(alpha=2,users=40,items=30,density=0.2)"
+    fold = fold_of(name)
     score = np.random.default_rng(3).permutation(30).astype(float)
-    model = relation_map._ByLiking(score)
-    asked = {"TI-AN-1R": ("P@3|t=8",)}
-    found = skew.measured(model, fold, asked, min_rating=4, seed=1)["P@3|t=8"]
+    found = value_in(World(name, 1), fixed_at(score), "TI-AN-1R", "P@3|t=8")
     assert found == pytest.approx(runs_by_enumeration(fold, score, 4, 3, 8), rel=1e-12)
     other = score.max() - score
     assert found != pytest.approx(runs_by_enumeration(fold, other, 4, 3, 8), rel=1e-3)
@@ -158,14 +186,15 @@ def test_a_table_over_the_skew_has_trained_systems_in_few_worlds_only(
 
 def test_twins_have_the_same_counts_and_other_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Ratings] = []
+    train = Seen.trained
 
-    def keep(ratings: Ratings, *_: Any) -> list[dict[str, Any]]:
-        seen.append(ratings)
-        return [{"system": "Popularity"}]
+    def keep(self: Seen, *given: Any) -> Any:
+        seen.append(self.ratings)
+        return train(self, *given)
 
-    monkeypatch.setattr(skew, "_of_systems", keep)
+    monkeypatch.setattr(Seen, "trained", keep)
     given = {**skew.TWINS, "world": "world(users=120,items=90)", "n_worlds": 2,
-             "workers": 1}  # fmt: skip
+             "systems": ["Popularity"], "workers": 1}  # fmt: skip
     found = run_maker(f"{setup.CHAPTER}/twins", None, parameters=given)
     assert found.frame["kind"].tolist() == ["preferences", "no preferences"] * 2
     for own, twin in (seen[:2], seen[2:]):
@@ -346,17 +375,15 @@ def test_pure_skew_has_the_interval_of_student_over_worlds_of_their_own() -> Non
     given = {"min_rating": 4, "split": "k-fold 3", "cutoff": 2, "size": 20, "n_sampled": 30,
              "seed": 1, "n_worlds": 4}  # fmt: skip
     found = run_maker(f"{setup.CHAPTER}/pure_skew", dataset.name, parameters=given)
-    model = System("Popularity", "Popularity", {})
     values = []
     for number in range(1, 5):
-        options = pure_skew.CountOptions(counts=dataset.ratings.name, seed=number)
-        world = pure_skew.count_world(options, dataset.ratings).ratings
+        world = pure_skew._twin(dataset.ratings, number)
         assert (world.item_counts() == dataset.ratings.item_counts()).all()
-        rule = pure_skew.SplitRule.parse("k-fold 3")
-        fold = rule.splits(world, rng=pure_skew.stream(number, "split", "k-fold 3"))[0]
-        measured = skew.measured(model.build().fit(fold.train), fold, {"TI-AN-AR": ("P@2",)},
-                                 min_rating=4, seed=number)  # fmt: skip
-        values.append(measured["P@2"])
+        seen = Seen(dataclasses.replace(dataset, ratings=world), number)
+        ranked = seen.ranked(POPULAR, seen.fold("k-fold 3"))
+        table = ranked.positions.table(TargetRule.parse("TI-AN-AR"))
+        measured = measure(table, [parse_metric("P@2")], min_rating=4)
+        values.append(float(measured.mean()))
     assert len(set(values)) == 4
     of_worlds = found[{"design": "AR", "quantity": pure_skew.WORLD}]
     assert of_worlds.value == pytest.approx(np.mean(values))
@@ -403,7 +430,9 @@ def test_the_map_measures_what_loops_do() -> None:
     liked = np.asarray(dataset.truth.true_rating(np.arange(60)) >= 4)  # type: ignore[union-attr]
     score = np.random.default_rng(5).permutation(40).astype(float)
     score[fold.train.item_counts() == 0] -= 100  # whom nobody rated comes last in both
-    found = relation_map._seen_and_true(relation_map._ByLiking(score), fold, liked, 4, 1)
+    grid = relation_map.map_grid([World(SMALL, 1)], 4, "ratio 0.2")
+    (rows,) = run_worlds(dataclasses.replace(grid, systems=[fixed_at(score)]))
+    found = rows.iloc[0]
     true, chance = by_loops(fold, liked, score, 10)
     assert found["true"] == pytest.approx(true, rel=1e-12)
     assert found["chance"] == pytest.approx(chance, rel=1e-12)
@@ -440,7 +469,7 @@ def test_points_of_a_world_and_of_a_sample_of_it_agree(monkeypatch: pytest.Monke
     blind = dataclasses.replace(world, truth=None)
     found = {}
     for name, dataset in (("whole", world), ("sampled", sampled)):
-        monkeypatch.setattr(relation_map, "load_dataset", lambda _, own=dataset: own)
+        monkeypatch.setattr(worlds, "load_dataset", lambda _, own=dataset: own)
         given = {"liked": {"synthetic": 4}, "split": "ratio 0.2", "seed": 1, "n_resamples": 200}
         made = run_maker(f"{setup.CHAPTER}/points", None, parameters=given)
         found[name] = made.frame.set_index("quantity")
@@ -449,6 +478,6 @@ def test_points_of_a_world_and_of_a_sample_of_it_agree(monkeypatch: pytest.Monke
         width = part.loc[quantity, "high"] - part.loc[quantity, "low"]
         assert abs(part.loc[quantity, "value"] - whole.loc[quantity, "value"]) < width
     assert whole.loc["skew", "value"] == part.loc["skew", "value"]
-    monkeypatch.setattr(relation_map, "load_dataset", lambda _: blind)
+    monkeypatch.setattr(worlds, "load_dataset", lambda _: blind)
     with pytest.raises(ConfigError, match="neither truth nor an unbiased part"):
         run_maker(f"{setup.CHAPTER}/points", None, parameters=given)

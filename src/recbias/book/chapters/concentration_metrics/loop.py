@@ -8,8 +8,8 @@ systems, it orders them as they are ordered by what is measured in the last roun
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple, cast
+from dataclasses import replace
+from typing import Any, cast
 
 import pandas as pd
 import scipy  # its parts are loaded when they are first used: `stats` takes long
@@ -18,8 +18,7 @@ from recbias.book.chapters.concentration_metrics.setup import CHAPTER, LAMBDA, S
 from recbias.claims.quantities import over_worlds
 from recbias.data.simulation import REVISION as WORLD_REVISION
 from recbias.data.simulation import PreferenceOptions
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.feedback import REVISION, Choice, Loop, measure_rounds
+from recbias.experiment.feedback import REVISION, Choice, Loop, measure_loops
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.metrics import parse_metric
@@ -70,12 +69,6 @@ _METRICS = (
     "Hoover@10",
     "Entropy@10",
 )
-
-
-class _Task(NamedTuple):
-    number: int
-    choice: Choice
-    system: str
 
 
 def _systems(min_rating: float) -> dict[str, System]:
@@ -131,40 +124,19 @@ def feedback_loop(
     frame : DataFrame
         A column for each metric of :func:`recbias.experiment.feedback.measure_rounds`.
     """
-    tasks = [
-        _Task(number + 1, choice, system)
-        for number in range(n_worlds)
+    alike = PreferenceOptions(users=size[0], items=size[1], density=density, liked=int(min_rating))
+    loops = [
+        Loop(str(replace(alike, seed=seed)), system, choice, n_rounds, cutoff, share, seed=seed)
+        for seed in range(1, n_worlds + 1)
         for choice in CHOICES
-        for system in SEVEN
+        for system in _systems(min_rating).values()
     ]
-    work = partial(
-        _rounds, size=tuple(size), density=density, n_rounds=n_rounds, cutoff=cutoff, share=share,
-        min_rating=min_rating,
-    )  # fmt: skip
-    with open_executor(workers) as executor:
-        courses = run_all(work, tasks, executor, label="loops")
-    return INDEX, pd.concat(courses, ignore_index=True)
-
-
-def _rounds(
-    task: _Task,
-    *,
-    size: Sequence[int],
-    density: float,
-    n_rounds: int,
-    cutoff: int,
-    share: float,
-    min_rating: float,
-) -> pd.DataFrame:
-    world = PreferenceOptions(
-        users=size[0], items=size[1], density=density, liked=int(min_rating), seed=task.number
-    )
-    loop = Loop(
-        str(world), _systems(min_rating)[task.system], task.choice, n_rounds, cutoff, share,
-        seed=task.number,
-    )  # fmt: skip
-    rounds = measure_rounds(loop, min_rating=min_rating, lam=LAMBDA).reset_index()
-    return rounds.assign(choice=task.choice, system=task.system, number=task.number)
+    courses = measure_loops(loops, min_rating=min_rating, lam=LAMBDA, workers=workers)
+    rows = [
+        rounds.reset_index().assign(choice=loop.choice, system=loop.system.name, number=loop.seed)
+        for loop, rounds in zip(loops, courses, strict=True)
+    ]
+    return INDEX, pd.concat(rows, ignore_index=True)
 
 
 # -- what follows ----------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ from recbias.claims.ledger import claims
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
+from recbias.experiment.cells import rank_split
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import maker
 from recbias.experiment.run import grid_tables
@@ -66,7 +67,7 @@ from recbias.metrics.aggregation import aggregate
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import TargetRule, Targets
 from recbias.protocol.testset import dataset_splits
-from recbias.ranking import RankTable, rank
+from recbias.ranking.tables import RankTable
 from recbias.recommenders import System
 from recbias.theory import ranks_in_shared_set, split_statistics
 
@@ -311,7 +312,7 @@ def check_1r_precision(
 def oracle_runs(split: Split, min_rating: float, size: int, seed: int) -> RankTable:
     """Rank the runs of a split by the test ratings themselves."""
     rule = Targets(TargetRule.parse(f"TI-NN-1R t={size}"), min_rating)
-    (runs,) = rank(_Oracle(split), split, [rule], seed=seed)
+    _, (runs,) = rank_split(_Oracle(split), split, [rule], seed=seed)
     return runs
 
 
@@ -418,7 +419,7 @@ def _check_graded_runs(
 ) -> list[Check]:
     popular = train_as_experiment(System("Popularity", "Popularity"), split, seed=seed)
     rule = Targets(TargetRule.parse(f"TI-NN-1R t={size}"), threshold)
-    (runs,) = rank(popular, split, [rule], seed=seed)
+    _, (runs,) = rank_split(popular, split, [rule], seed=seed)
     # On a scale that ends at 1 there is no exponential gain.
     gains = ["", f"({_by_grade(threshold)})", *(["(exp)"] if rating_max > 1 else [])]
     binary, *graded = _ndcg(runs, threshold, cutoff, *gains, rating_max=rating_max)

@@ -32,7 +32,7 @@ from recbias.experiment.grid import Grid
 from recbias.experiment.reduction import Reader
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import Split, SplitRule
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.recommenders import System
 
 IntArray = npt.NDArray[np.int64]

@@ -17,7 +17,7 @@ from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 
 def _asked(parameters: Mapping[str, Any]) -> Iterator[Grid]:

@@ -27,7 +27,7 @@ from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import popularity_groups
 from recbias.protocol.testset import dataset_splits
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.stats.resampling import bootstrap_weights, weighted_sums
 
 INDEX = ("quantity", "percentile")

@@ -35,8 +35,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.setup import trut
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.data.datasets import Dataset, dataset_info, is_path
 from recbias.data.ratings import exact
-from recbias.experiment.cells import grid_cells, run_cell
-from recbias.experiment.engine import open_executor, run_all
+from recbias.experiment.cells import grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import (
@@ -247,15 +246,13 @@ def _measured(
     """Measure the systems of grids that differ in their seed alone, as if they were one's folds."""
     first = grids[0]
     parts: dict[str, list[Mapping[str, FoldPart]]] = {system.name: [] for system in first.systems}
-    with open_executor(workers) as executor:
-        for grid in grids:
-            cells = grid_cells(grid, dataset, None)
-            missing = [cell for _, cell in cells if cell.missing()]
-            run_all(run_cell, missing, executor, label=f"{dataset.name}: true orders")
-            tasks = fold_tasks(grid, cells)
-            reduced = run_all(reduce_fold, tasks, None, label=f"{dataset.name}: measures")
-            for task, (part, _) in zip(tasks, reduced, strict=True):
-                parts[task.grid.systems[0].name].append(part)
+    for grid in grids:
+        cells = grid_cells(grid, dataset, None)
+        run_missing(
+            [cell for _, cell in cells], workers=workers, label=f"{dataset.name}: true orders"
+        )
+        for task in fold_tasks(grid, cells):
+            parts[task.grid.systems[0].name].append(reduce_fold(task)[0])
     rng = stream(first.seed, "bootstrap")
     weights = bootstrap_weights(dataset.ratings.n_users, N_REPLICATES, rng=rng)
     measured = {}

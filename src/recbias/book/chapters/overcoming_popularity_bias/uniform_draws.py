@@ -8,13 +8,14 @@ test do tell.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from recbias.book.chapters.overcoming_popularity_bias.constant_ratio import (
     UNIFORM_LABELS,
-    measured_on,
+    labels_grid,
     metrics_of,
 )
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
@@ -22,10 +23,11 @@ from recbias.book.non_personalised import baselines
 from recbias.claims.evidence import LEAST_POOL, NotTestable
 from recbias.claims.ledger import NEEDS
 from recbias.data.datasets import Dataset
+from recbias.data.ratings import Ratings
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
+from recbias.experiment.worlds import World, run_worlds
 from recbias.metrics import aggregation, parse_metric
-from recbias.protocol.testset import dataset_splits
 
 _INDEX = ("relevant", "number", "system")
 
@@ -91,16 +93,22 @@ def uniform_draws(
     DataError
         If the uniform split asks more of the data than they have.
     """
-    rows = []
     systems = [system for system in baselines(min_rating) if system.name != "Random"]
-    for number in range(n_draws):
-        (fold,) = dataset_splits(dataset, uniform, seed=seed + number)
-        for system in systems:
-            values = measured_on(
-                fold, system, UNIFORM_LABELS, (cutoff, size), min_rating=_EVERY, seed=seed + number
-            )
-            rows.append({"relevant": "all", "number": number + 1, "system": system.name, **values})
-    return _INDEX, pd.DataFrame(rows)
+    draws = [
+        World(
+            partial(_ratings, dataset.ratings), seed + draw, {"relevant": "all", "number": 1 + draw}
+        )
+        for draw in range(n_draws)
+    ]
+    grid = labels_grid(
+        draws, systems, UNIFORM_LABELS, cutoff=cutoff, size=size, min_rating=_EVERY, split=uniform
+    )
+    return _INDEX, run_worlds(grid)[0]
+
+
+def _ratings(given: Ratings) -> Ratings:
+    """Give what each draw is of."""
+    return given
 
 
 def large_draws(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:

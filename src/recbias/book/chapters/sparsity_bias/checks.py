@@ -53,7 +53,7 @@ from recbias.protocol.protocol import POLICIES, Protocol
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import popularity_groups
 from recbias.protocol.testset import TestSet, dataset_splits, kept_rows, reduced_split
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.recommenders import System
 
 TRAINED_SYSTEMS = ("Random", "Popularity", "kNN (ranking)", "Item cosine (implicit)")

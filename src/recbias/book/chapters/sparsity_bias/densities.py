@@ -29,14 +29,13 @@ import scipy  # its parts are loaded when they are first used: `stats` takes lon
 from recbias._system.streams import stream
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
 from recbias.data.datasets import Dataset
-from recbias.experiment.cells import grid_cells, run_cell
-from recbias.experiment.engine import run_all
+from recbias.experiment.cells import grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
 from recbias.metrics import aggregation
 from recbias.protocol.relevance import relevant
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.stats.resampling import bootstrap_weights, weighted_sums
 from recbias.theory import expected_hit
 
@@ -320,8 +319,7 @@ def densities(
 def _read(grid: Grid, dataset: Dataset, cutoff: int, size: int) -> Judged:
     """Read the hits of a grid's systems from its cells; train those that are not there."""
     cells = grid_cells(grid, dataset, None)
-    missing = [cell for _, cell in cells if cell.missing()]
-    run_all(run_cell, missing, None, label=f"{dataset.name}: cells")
+    run_missing((cell for _, cell in cells), label=f"{dataset.name}: cells")
     tables: dict[str, list[tuple[RankTable, RankTable]]] = {
         system.name: [] for system in grid.systems
     }

@@ -26,13 +26,12 @@ from recbias._system.streams import stream
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
 from recbias.data.datasets import Dataset
 from recbias.errors import ConfigError
-from recbias.experiment.cells import grid_cells, run_cell
-from recbias.experiment.engine import run_all
+from recbias.experiment.cells import grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import N_REPLICATES, Reader
 from recbias.metrics import aggregation
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.stats.resampling import bootstrap_weights, interval, weighted_sums
 from recbias.theory import chances_of_orders, fill_hit_chances, shared_sample_bounds
 
@@ -323,8 +322,7 @@ def _read(grid: Grid, dataset: Dataset) -> Runs:
     """Read the runs of a grid from its cells; train those that are not there."""
     (label,) = grid.parsed
     cells = grid_cells(grid, dataset, None)
-    missing = [cell for _, cell in cells if cell.missing()]
-    run_all(run_cell, missing, None, label=f"{dataset.name}: cells")
+    run_missing((cell for _, cell in cells), label=f"{dataset.name}: cells")
     tables: dict[str, list[RankTable]] = {system.name: [] for system in grid.systems}
     for name, cell in cells:
         tables[name].append(Reader(cell).table(grid, label))

@@ -24,10 +24,9 @@ from recbias.claims.ledger import claims
 from recbias.data.ratings import Ratings, RatingScale
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import aggregation, measure, parse_metric
-from recbias.protocol.protocol import Protocol
+from recbias.experiment.measurement import measure
+from recbias.metrics import aggregation, parse_metric
 from recbias.protocol.splits import Split
-from recbias.ranking import rank_once
 from recbias.recommenders import OptimalAntiPrecision, OptimalPrecision
 from recbias.theory import lemma_disagrees, pair_table, steepness
 
@@ -167,14 +166,9 @@ def _worked(name: str) -> dict[str, float]:
 
 
 def _measured(split: Split, scores: tuple[float, float]) -> dict[str, float]:
-    protocol = Protocol.parse(f"AI-AN-AR rel>={_LIKED:g} users=tested")
-    positions, _ = rank_once(_Listed(scores), split, seed=1)
-    table = positions.table(protocol.rule, min_rating=protocol.targets.min_rating)
-    values = measure(table, [parse_metric(text) for text in _METRICS], min_rating=_LIKED)
-    means = aggregation.aggregate(
-        table, values, min_rating=_LIKED, population=protocol.averaging.population
-    )
-    return dict(zip(_METRICS, map(float, means), strict=True))
+    protocol = f"AI-AN-AR rel>={_LIKED:g} users=tested"
+    found = measure(_Listed(scores), split, _METRICS, protocol=protocol, seed=1)
+    return {text: found[text].value for text in _METRICS}
 
 
 def _printed(name: str) -> dict[str, float]:

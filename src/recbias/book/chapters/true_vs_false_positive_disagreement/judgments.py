@@ -38,13 +38,12 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAP
 from recbias.book.systems.line_up import is_made_here
 from recbias.data.datasets import Dataset
 from recbias.errors import ConfigError
-from recbias.experiment.cells import artefact_of, grid_cells, run_cell
-from recbias.experiment.engine import run_all
+from recbias.experiment.cells import artefact_of, grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
 from recbias.protocol.relevance import relevant
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 _LIKED = {"P": True, "antiP": False}
 """Whether a metric counts what is liked or what is not."""
@@ -401,8 +400,7 @@ def judgments(
 def _read(grid: Grid, dataset: Dataset, cutoff: int) -> Judged:
     """Read lists of a grid's systems from its cells; train those that are not there."""
     cells = grid_cells(grid, dataset, None)
-    missing = [cell for _, cell in cells if cell.missing()]
-    run_all(run_cell, missing, None, label=f"{dataset.name}: cells")
+    run_missing([cell for _, cell in cells], label=f"{dataset.name}: cells")
     tables: dict[str, dict[str, dict[int, list[RankTable]]]] = {"full": {}, "true": {}}
     for name, cell in cells:
         reader = Reader(cell)

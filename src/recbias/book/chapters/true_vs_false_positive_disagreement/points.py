@@ -73,7 +73,7 @@ def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
     }
 
 
-@maker(f"{CHAPTER}/points", Table, uses=_revisions, covers=("workers",))
+@maker(f"{CHAPTER}/points", Table, revision=2, uses=_revisions, covers=("workers",))
 def points(
     *,
     liked: Mapping[str, float],
@@ -145,7 +145,7 @@ def _truth(dataset: Dataset, judged: float) -> str:
         return "unbiased"
     if dataset.truth is None:
         raise ConfigError(f"{dataset.name} has neither truth nor an unbiased part")
-    return str(truth_sample(dataset, judged))
+    return str(truth_sample(dataset.ratings.n_items, judged))
 
 
 def _contents(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:

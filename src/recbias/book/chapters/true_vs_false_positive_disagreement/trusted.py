@@ -25,11 +25,11 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.setup import (
 )
 from recbias.data.datasets import dataset_info, load_dataset
 from recbias.data.simulation import PreferenceOptions, parse_world
-from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.run import Results, run
 from recbias.experiment.store import digest
+from recbias.experiment.worlds import Seen, World, each_world
 from recbias.metrics import aggregation
 from recbias.stats.agreement import kendall_tau, tau_interval
 from recbias.trust import (
@@ -108,9 +108,8 @@ class _Asked(NamedTuple):
     shape: Shape
 
 
-def _ask(world: str) -> _Asked:
-    ratings = load_dataset(world).ratings
-    return _Asked(fit_relation(ratings, _LIKED), Shape.of(ratings, _LIKED))
+def _ask(seen: Seen) -> _Asked:
+    return _Asked(fit_relation(seen.ratings, _LIKED), Shape.of(seen.ratings, _LIKED))
 
 
 @maker(f"{CHAPTER}/trust", Table, uses=_uses, covers=("workers",))
@@ -157,8 +156,7 @@ def trust(
     outcomes = world_outcomes(
         [*names, *(world for bank in banks for world in bank)], _LIKED, workers=workers
     )
-    with open_executor(workers) as executor:
-        estimates = run_all(_ask, names, executor, label="questions")
+    estimates = each_world(_ask, [World(name, 1) for name in names], workers=workers)
     rows = []
     for world, outcome, (relation, shape) in zip(names, outcomes, estimates, strict=False):
         place = min(range(len(kinds)), key=partial(_distance, kinds, shape))
@@ -204,7 +202,7 @@ def _distance(kinds: Sequence[Shape], shape: Shape, place: int) -> float:
     return abs(np.log(kind.density / shape.density)) + abs(kind.skew - shape.skew)
 
 
-@maker(f"{CHAPTER}/trust_answers", Table, uses=_uses, covers=("workers",))
+@maker(f"{CHAPTER}/trust_answers", Table, revision=2, uses=_uses, covers=("workers",))
 def trust_answers(
     *, liked: Mapping[str, float], n_worlds: int, split: str, seed: int, workers: int = 1
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
