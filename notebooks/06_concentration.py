@@ -597,6 +597,9 @@ Markdown(chapter.tables.foretold_table(loop))
 record = "06_concentration/checks"
 given = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
 checks = makers.run_maker(record, dataset, parameters=given, record=record)
+record = "06_concentration/identities"  # what holds on any data, checked once in a world
+in_world = chapter.SIMULATIONS["identities"]
+makers.run_maker(record, None, parameters=in_world, record=record)
 
 # %%
 results = {"systems": measured, **({} if lengths is None else {"lengths": lengths})}

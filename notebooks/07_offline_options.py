@@ -1025,8 +1025,10 @@ Markdown(chapter.tables.options_table())
 # %%
 record = f"{setup.CHAPTER}/checks"
 given = {"min_rating": min_rating, "ratios": [10, 50], "grid": start.grid.to_dict()}
-given |= {name: results[name].grid.to_dict() for name in ("fills", "overlaps")}
 results["checks"] = makers.run_maker(record, dataset, parameters=given, record=record)
+record = f"{setup.CHAPTER}/identities"  # what holds on any data, checked once in a world
+in_world = chapter.SIMULATIONS["identities"]
+makers.run_maker(record, None, parameters=in_world, record=record)
 
 # %% tags=["hide-input"]
 verdicts = judge_chapter("offline option taxonomy", results)

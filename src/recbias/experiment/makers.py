@@ -241,6 +241,11 @@ class Made(StoredResult):
         return _make(_maker(self.maker_name), dataset, self.given)
 
 
+def hashes_of(world: str) -> dict[str, str]:
+    """Return what grids on a registered world are found by: for the `uses` of a maker."""
+    return {"observed": str(dataset_info(world).content_hash)}
+
+
 def _about(dataset: Dataset | None, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Say what a result is about: the contents of the data that decide it."""
     if dataset is None:

@@ -12,9 +12,11 @@ from typing import Any
 
 from recbias.book.chapters import import_makers
 from recbias.book.chapters.concentration_metrics.alike import metric_taus
+from recbias.book.chapters.concentration_metrics.checks import WORLD
 from recbias.book.chapters.concentration_metrics.loop import LOOP
 from recbias.book.chapters.concentration_metrics.orders import by_folds, places, signs_of_pairs
 from recbias.book.chapters.concentration_metrics.setup import CHAPTER
+from recbias.claims.checks import IDENTITIES
 from recbias.claims.values import Function
 
 __all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
@@ -27,7 +29,7 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 """What criteria and findings compute that expressions cannot say, by name."""
 
-SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"loop": LOOP}
+SIMULATIONS: Mapping[str, Mapping[str, Any]] = {IDENTITIES: WORLD, "loop": LOOP}
 """What simulations the chapter asks for, by the name under which each is kept."""
 
 import_makers(__name__, __path__)

@@ -1,4 +1,4 @@
-"""What chapter 6 checks on data: formulas, their limits, and settings, all in one result."""
+"""What chapter 6 checks: formulas, their limits and settings in a world; what hangs on data."""
 
 from __future__ import annotations
 
@@ -20,18 +20,27 @@ from recbias.book.chapters.concentration_metrics.count_checks import (
     check_long_tail,
     check_prior,
     check_proportional,
+    check_raised,
     check_reinforcement,
     check_together,
     ci,
 )
 from recbias.book.chapters.concentration_metrics.counts import Counts, plain_ci, random_counts
-from recbias.book.chapters.concentration_metrics.setup import CHAPTER, DATASETS, SEVEN
-from recbias.claims.checks import Check, Checks
-from recbias.data.datasets import Dataset, registry
+from recbias.book.chapters.concentration_metrics.setup import (
+    CHAPTER,
+    DATASETS,
+    SEVEN,
+    line_up_of,
+    metrics,
+    protocols,
+    split_of,
+)
+from recbias.claims.checks import IDENTITIES, Check, Checks
+from recbias.data.datasets import Dataset, load_dataset, registry
 from recbias.data.ratings import Ratings
 from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
-from recbias.experiment.makers import maker
+from recbias.experiment.makers import hashes_of, maker
 from recbias.experiment.reduction import Reader
 from recbias.metrics import parse_metric
 from recbias.metrics.lists import item_counts, list_view
@@ -58,16 +67,87 @@ def _listed_grid(grid: Grid) -> Grid:
     )
 
 
+# -- what holds on any data ------------------------------------------------------------------------
+
+WORLD: Mapping[str, Any] = {"world": "synthetic", "min_rating": 4, "cutoff": 10, "seed": 1}
+"""Where identities are checked."""
+
+
+def _in_world(given: Mapping[str, Any]) -> Grid:
+    """Ask for what the chapter asks for on data."""
+    return Grid(
+        given["world"],
+        line_up_of(given["world"], given["min_rating"], 1),
+        protocols(given["min_rating"]),
+        {"full": metrics(given["cutoff"])},
+        split=split_of(given["world"]),
+        seed=given["seed"],
+    )
+
+
+def _used_in_world(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    """Name what is checked: the cells that ranked the lists, and the metrics."""
+    return [_listed_grid(_in_world(parameters)).key_of(hashes_of(parameters["world"]))]
+
+
+@maker(f"{CHAPTER}/{IDENTITIES}", Checks, uses=_used_in_world)
+def concentration_identities(
+    *, world: str, min_rating: float, cutoff: int, seed: int
+) -> tuple[list[Check], dict[str, float]]:
+    """Check formulas and their limits on random counts, and on what systems list in a world.
+
+    Parameters
+    ----------
+    world
+        Name of a registered world.
+    min_rating
+        Smallest rating that is relevant.
+    cutoff
+        Length of the lists.
+    seed
+        Of the split and of random counts.
+
+    Returns
+    -------
+    checks : list of Check
+    statistics : dict
+        None.
+    """
+    grid = _in_world({"world": world, "min_rating": min_rating, "cutoff": cutoff, "seed": seed})
+    train, lists, of_world = _counted(grid, load_dataset(world), min_rating, cutoff)
+    rng = stream(seed, "checks", "counts")
+    small = list(random_counts(_N_INSTANCES, rng))
+    instances, before = [*small, *of_world], of_world[0].prior
+    checks = [
+        *check_reinforcement(instances),
+        *check_limits_of_m(instances),
+        *check_index(instances),
+        *check_counts(lists, train, min_rating=min_rating, cutoff=cutoff),
+        *check_divergence(instances),
+        *check_proportional(instances, before),
+        *check_long_tail(instances, of_world),
+        *check_lambda([*(counts for counts in small[:20] if len(counts.prior) > 2), of_world[0]]),
+        *check_dispersion(instances, _scores(rng)),
+        *check_prior(of_world),
+        *check_together(before),
+        *check_paper(grid),
+    ]
+    return checks, {}
+
+
+# -- what hangs on data ----------------------------------------------------------------------------
+
+
 def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
     """Name what is checked: the cells that ranked the lists, and the metrics."""
     return [_listed_grid(Grid.from_dict(parameters["grid"])).key_of(hashes)]
 
 
-@maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grid",))
+@maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_uses, covers=("grid",))
 def concentration_checks(
     dataset: Dataset, *, min_rating: float, cutoff: int, grid: Mapping[str, Any]
 ) -> tuple[list[Check], dict[str, float]]:
-    """Make all checks of the chapter.
+    """Make the checks that hang on data, and count what the chapter says of them.
 
     Parameters
     ----------
@@ -83,43 +163,33 @@ def concentration_checks(
     Returns
     -------
     checks : list of Check
-        On random counts, and on what the systems list on the first fold.
+        On what the systems list on the first fold.
     statistics : dict
         ``proportional CI``: the CI of as many places that are drawn in proportion to the prior,
         which is above 0 since draws vary; mean of 100 draws. ``largest share``: of all prior
         popularity, that of the most popular item.
     """
     chapter_grid = Grid.from_dict(grid)
-    train = dataset_splits(dataset, chapter_grid.split, seed=chapter_grid.seed)[0].train
-    listed = [
-        (lists, _counts(lists, train, min_rating))
-        for lists in _lists(_listed_grid(chapter_grid), dataset, cutoff)
-        if (lists >= 0).any()
-    ]
-    rng = stream(chapter_grid.seed, "checks", "counts")
-    of_data = [counts for _, counts in listed]
-    small = list(random_counts(_N_INSTANCES, rng))
-    instances, before = [*small, *of_data], of_data[0].prior
-    checks = [
-        *check_reinforcement(instances),
-        *check_limits_of_m(instances),
-        *check_index(instances),
-        *check_counts([lists for lists, _ in listed], train, min_rating=min_rating, cutoff=cutoff),
-        *check_divergence(instances),
-        *check_proportional(instances, before),
-        *check_long_tail(instances, of_data, rng=rng),
-        *check_lambda([*(counts for counts in small[:20] if len(counts.prior) > 2), of_data[0]]),
-        *check_dispersion(instances, _scores(rng)),
-        *check_prior(of_data),
-        *check_together(before),
-        *check_paper(chapter_grid),
-    ]
+    _, _, of_data = _counted(chapter_grid, dataset, min_rating, cutoff)
+    before = of_data[0].prior
+    rng = stream(chapter_grid.seed, "checks", "exchanges")
     places = int(np.median([counts.shown.sum() for counts in of_data]))
+    drawn = stream(chapter_grid.seed, "checks", "proportional")
     statistics = {
-        "proportional CI": _proportional(before, places, rng),
+        "proportional CI": _proportional(before, places, drawn),
         "largest share": float(before.max() / before.sum()),
     }
-    return checks, statistics
+    return check_raised(of_data, rng), statistics
+
+
+def _counted(
+    grid: Grid, dataset: Dataset, min_rating: float, cutoff: int
+) -> tuple[Ratings, list[Lists], list[Counts]]:
+    """Read the first fold's training ratings, what systems list there, and how often each item."""
+    train = dataset_splits(dataset, grid.split, seed=grid.seed)[0].train
+    every = _lists(_listed_grid(grid), dataset, cutoff)
+    lists = [of_system for of_system in every if (of_system >= 0).any()]
+    return train, lists, [_counts(of_system, train, min_rating) for of_system in lists]
 
 
 def _lists(grid: Grid, dataset: Dataset, cutoff: int) -> Iterator[Lists]:

@@ -1,8 +1,8 @@
-"""What chapter 7 checks: metrics and averages on random lists; splits and systems on data."""
+"""What chapter 7 checks: metrics on random lists, splits and systems in a world; facts on data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,16 +50,19 @@ from recbias.book.chapters.offline_option_taxonomy.setup import (
     OVERLAPS,
     READINGS,
     SIZES,
+    fill_grid,
     fill_name,
+    overlap_grid,
     split_of,
+    start_grid,
 )
 from recbias.book.chapters.offline_option_taxonomy.users import each_seed
-from recbias.claims.checks import Check, Checks
-from recbias.data.datasets import Dataset
+from recbias.claims.checks import IDENTITIES, Check, Checks
+from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.selection import Selection
 from recbias.experiment.decisions import CHOICES, DECISIONS, Choice
 from recbias.experiment.grid import Grid
-from recbias.experiment.makers import maker
+from recbias.experiment.makers import hashes_of, maker
 from recbias.experiment.options import Options, not_repeated
 from recbias.metrics import parse_metric
 from recbias.protocol import splits
@@ -154,32 +157,97 @@ def _bare(grid: Grid, protocols: Mapping[str, str]) -> Grid:
     return replace(grid, protocols=protocols, metrics=("P@10",), compare=(), replicates=())
 
 
-def _asked(parameters: Mapping[str, Any]) -> Iterator[Grid]:
-    grid, fills = (Grid.from_dict(parameters[name]) for name in ("grid", "fills"))
-    yield _start(grid)
-    yield _few_ratings(grid, parameters["ratios"][0])
-    yield _sparsest(fills)
-    yield _strictest(Grid.from_dict(parameters["overlaps"]))
+# -- what holds on any data ------------------------------------------------------------------------
+
+WORLD: Mapping[str, Any] = {"world": "synthetic", "min_rating": 4, "ratio": 10, "seed": 1}
+"""Where identities are checked."""
 
 
-def _used(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+def _of_world(given: Mapping[str, Any]) -> tuple[Grid, Grid, Grid]:
+    """Ask for what the chapter asks for on data: the start, fills and overlaps."""
+    return (
+        start_grid(given["world"], given["min_rating"], seed=given["seed"]),
+        fill_grid(given["world"], given["min_rating"], seed=given["seed"]),
+        overlap_grid(given["world"], given["min_rating"], seed=given["seed"]),
+    )
+
+
+def _in_world(given: Mapping[str, Any]) -> tuple[Grid, Grid, Grid, Grid]:
+    """Ask for the ranks that are looked at: of the start, few ratings, fills and overlaps."""
+    grid, fills, overlaps = _of_world(given)
+    return _start(grid), _few_ratings(grid, given["ratio"]), _sparsest(fills), _strictest(overlaps)
+
+
+def _used_in_world(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
     """Name the cells that are read, the metrics that are tried, and the revision of splits."""
     identities = [parse_metric(text).identity() for text in _METRICS]
-    keys = [grid.key_of(hashes) for grid in _asked(parameters)]
+    keys = [grid.key_of(hashes_of(parameters["world"])) for grid in _in_world(parameters)]
     return [*keys, identities, splits.REVISION]
 
 
-@maker(f"{CHAPTER}/checks", Checks, uses=_used, covers=("grid", "fills", "overlaps"))
-def option_checks(
-    dataset: Dataset,
-    *,
-    min_rating: float,
-    ratios: Sequence[int],
-    grid: Mapping[str, Any],
-    fills: Mapping[str, Any],
-    overlaps: Mapping[str, Any],
+@maker(f"{CHAPTER}/{IDENTITIES}", Checks, uses=_used_in_world)
+def option_identities(
+    *, world: str, min_rating: float, ratio: int, seed: int
 ) -> tuple[list[Check], dict[str, float]]:
-    """Make all checks of the chapter.
+    """Check the chapter's definitions and identities on random lists and in a world.
+
+    Parameters
+    ----------
+    world
+        Name of a registered world.
+    min_rating
+        Smallest rating that is relevant.
+    ratio
+        The smallest share of the ratings that is trained on, in percent.
+    seed
+        Of splits and random lists.
+
+    Returns
+    -------
+    checks : list of Check
+    statistics : dict
+        None.
+    """
+    given = {"world": world, "min_rating": min_rating, "ratio": ratio, "seed": seed}
+    start, few, sparsest, strictest = _in_world(given)
+    dataset = load_dataset(world)
+    (split,) = dataset_splits(dataset, start.split, seed=seed)
+    (fewest,) = dataset_splits(dataset, few.split, seed=seed)
+    knn = next(system for system in start.systems if system.name == KNN)
+    knn_start = replace(start, systems=(knn,))
+    (of_start,) = tables_of(knn_start, dataset).values()
+    (of_few,) = tables_of(few, dataset).values()
+    (of_overlap,) = tables_of(strictest, dataset).values()
+    filled = tables_of(sparsest, dataset)
+    selected = Selection.parse(sparsest.select).of(dataset, seed=seed)
+    (half,) = dataset_splits(selected, sparsest.split, seed=seed)
+    checks = [
+        *check_said(),
+        *check_printed(_of_world(given)),
+        *list_checks(seed),
+        *check_splits(dataset.ratings, seed),
+        *check_untrained(of_few, fewest.train),
+        *check_overlap_served(of_overlap, split.train, OVERLAPS[-1]),
+        *check_neighbours(of_start, ratings_read(knn.build(), split.train)),
+        *check_fills({label: filled[fill_name(SIZES[0]), label] for label in FILLS}, half.train),
+        *check_setup(min_rating, world),
+    ]
+    return checks, {}
+
+
+# -- what hangs on data ----------------------------------------------------------------------------
+
+
+def _used(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    """Name the cells that are read, and the revision of splits."""
+    return [_start(Grid.from_dict(parameters["grid"])).key_of(hashes), splits.REVISION]
+
+
+@maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_used, covers=("grid",))
+def option_checks(
+    dataset: Dataset, *, min_rating: float, ratios: Sequence[int], grid: Mapping[str, Any]
+) -> tuple[list[Check], dict[str, float]]:
+    """Make the checks that hang on data, and count what the chapter says of them.
 
     Parameters
     ----------
@@ -189,9 +257,8 @@ def option_checks(
         Smallest rating that is relevant.
     ratios
         Shares of the ratings that are trained on, in percent: the smallest, and a half.
-    grid, fills, overlaps
-        The grids of the start, of items without a score, and of users without neighbours, as
-        dicts.
+    grid
+        The grid of the start, as a dict.
 
     Returns
     -------
@@ -200,39 +267,18 @@ def option_checks(
         As of :func:`recbias.book.chapters.offline_option_taxonomy.data_checks.facts` and others
         there.
     """
-    parameters = {"grid": grid, "fills": fills, "overlaps": overlaps, "ratios": ratios}
-    start, few, sparsest, strictest = _asked(parameters)
+    start = _start(Grid.from_dict(grid))
     tables = tables_of(start, dataset)
     (split,) = dataset_splits(dataset, start.split, seed=start.seed)
-    (fewest,) = dataset_splits(dataset, few.split, seed=few.seed)
-    knn = next(system for system in start.systems if system.name == KNN)
-    of_few = tables_of(few, dataset)[KNN, "full"]
-    (of_overlap,) = tables_of(strictest, dataset).values()
-    filled = tables_of(sparsest, dataset)
-    selected = Selection.parse(sparsest.select).of(dataset, seed=sparsest.seed)
-    (half,) = dataset_splits(selected, sparsest.split, seed=sparsest.seed)
     owners = dataset.ratings.user_counts() > 0
     trained = {}
     for ratio in ratios:
         (of_ratio,) = dataset_splits(dataset, split_of(ratio), seed=start.seed)
         trained[str(ratio)] = of_ratio.train.user_counts()[owners]
-    grids = [Grid.from_dict(content) for content in (grid, fills, overlaps)]
-    checks = [
-        *check_said(),
-        *check_printed(grids),
-        *list_checks(start.seed),
-        *check_stars(dataset.ratings),
-        *check_splits(dataset.ratings, start.seed),
-        *check_untrained(of_few, fewest.train),
-        *check_overlap_served(of_overlap, split.train, OVERLAPS[-1]),
-        *check_neighbours(tables[KNN, "full"], ratings_read(knn.build(), split.train)),
-        *check_fills({label: filled[fill_name(SIZES[0]), label] for label in FILLS}, half.train),
-        *check_setup(min_rating, start.dataset),
-    ]
     statistics = {
         **facts(dataset, min_rating),
         **unscored_facts(tables, trained),
         "training share": len(split.train) / len(dataset.ratings),
         "undefined users": undefined_users(tables[READINGS[0], "full"], min_rating),
     }
-    return checks, statistics
+    return check_stars(dataset.ratings), statistics
