@@ -1,17 +1,25 @@
 """Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
 
 What the experiment is (`setup`), which designs it compares (`panels`), all designs at once
-(`designs`), its tables (`tables`), and how definitions and theorems are checked on data. `theorems`
+(`designs`), its tables (`tables`), and how definitions and theorems are checked. `theorems`
 makes all checks; its own code has the equations and the lemma. The lemma's proof is in `proof`,
 notation and target sets in `definitions`, Fig. 1 in `toy`, the paper's task and setup in `frame`.
 `ranking_by_sorting` is the second way to rank that the checks rest on. `truth` asks which design
 orders systems as the truth does, in simulated worlds.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from recbias.book.chapters import import_makers
 from recbias.book.chapters.design_alternatives.setup import CHAPTER
+from recbias.book.chapters.design_alternatives.theorems import WORLD
 from recbias.book.chapters.design_alternatives.truth import VIEWS
+from recbias.claims.checks import IDENTITIES
 
-__all__ = ["CHAPTER", "VIEWS"]
+__all__ = ["CHAPTER", "SIMULATIONS", "VIEWS"]
+
+SIMULATIONS: Mapping[str, Mapping[str, Any]] = {IDENTITIES: WORLD}
+"""What the chapter asks of simulations, by the name under which each is kept."""
 
 import_makers(__name__, __path__)
