@@ -88,7 +88,14 @@ from recbias import Grid, line_up, run
 from recbias.book import choosing, non_personalised, pages
 from recbias.book.cards import verdict_cards
 from recbias.book.chapters.design_alternatives.setup import largest_sample, target_sizes
-from recbias.book.chapters.sparsity_bias import negatives, plots, saturation, setup, turns
+from recbias.book.chapters.sparsity_bias import (
+    SIMULATIONS,
+    negatives,
+    plots,
+    saturation,
+    setup,
+    turns,
+)
 from recbias.book.chapters.sparsity_bias.densities import densities_parameters
 from recbias.book.chapters.sparsity_bias.panels import (
     FIGURE_4,
@@ -493,6 +500,8 @@ HTML(style.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.data
 record = "02_sparsity_bias/checks"
 checked = {**made, "grids": [measured.grid.to_dict()]}
 checks = makers.run_maker(record, dataset, parameters=checked, record=record)
+record = "02_sparsity_bias/identities"  # what holds on any data, checked once on small tables
+makers.run_maker(record, None, parameters=SIMULATIONS["identities"], record=record)
 
 # %%
 record = "02_sparsity_bias/negatives"

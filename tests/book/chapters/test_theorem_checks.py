@@ -968,7 +968,14 @@ def test_p_of_classes_is_that_of_scipy(shape):
 
 def test_a_set_of_relevant_items_only_is_counted():
     """Of a, who has x and y in training, only z is a target, which a likes; b has both kinds."""
-    rows = [("a", "x", 5), ("a", "y", 5), ("a", "z", 5), ("b", "x", 5), ("b", "y", 5), ("b", "z", 1)]
+    rows = [
+        ("a", "x", 5),
+        ("a", "y", 5),
+        ("a", "z", 5),
+        ("b", "x", 5),
+        ("b", "y", 5),
+        ("b", "z", 1),
+    ]
     pairs = pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
     split = from_fold_labels(Ratings.from_frame(pairs), np.array([1, 1, 0, 1, 0, 0]))[0]
     (check,) = definitions.check_mixed(split, np.arange(2), MIN_RATING)

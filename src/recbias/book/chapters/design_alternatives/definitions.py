@@ -262,9 +262,7 @@ def check_set_sizes(
 def check_mixed(split: Split, users: npt.NDArray[np.int64], min_rating: float) -> list[Check]:
     """Count the AR target sets of one kind of items (Sec. 3.1)."""
     sizes = _Sizes.of(split, users, min_rating)
-    one_kind = [
-        (sizes.relevant == 0) | (sizes.targets[code] <= sizes.relevant) for code in CODES
-    ]
+    one_kind = [(sizes.relevant == 0) | (sizes.targets[code] <= sizes.relevant) for code in CODES]
     what = "AR target sets without a relevant or without a non-relevant item"
     return [Check("BCC17-D-RELV", "mixed", what, 2 * len(users), float(np.sum(one_kind)))]
 

@@ -1,25 +1,31 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
 What the experiment is (`setup`), and what its figures show (`panels`). What the paper says of all
-systems, or of none, is checked on data (`checks`). How many sampled negatives are enough: the order
-of systems at every size of target sets (`negatives`), and what follows from it (`turns`). How many
-judgments are enough (`densities`).
+systems, or of none, is checked on data (`checks`), and what 1R gives a random ranking on all ranks
+(`every_rank`). How many sampled negatives are enough: the order of systems at every size of target
+sets (`negatives`), and what follows from it (`turns`). How many judgments are enough (`densities`).
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from recbias.book.chapters import import_makers
+from recbias.book.chapters.sparsity_bias.every_rank import SMALL
 from recbias.book.chapters.sparsity_bias.panels import density_pairs
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
 from recbias.book.chapters.sparsity_bias.turns import negative_pairs
+from recbias.claims.checks import IDENTITIES
 from recbias.claims.evidence import View
 
-__all__ = ["CHAPTER", "VIEWS"]
+__all__ = ["CHAPTER", "SIMULATIONS", "VIEWS"]
 
 VIEWS: Mapping[str, View] = {
     "densities.pairs": density_pairs,
     "negatives.pairs": negative_pairs,
 }
 """What findings read of tables, by name."""
+
+SIMULATIONS: Mapping[str, Mapping[str, Any]] = {IDENTITIES: SMALL}
+"""What the chapter asks of simulations, by the name under which each is kept."""
 
 import_makers(__name__, __path__)
