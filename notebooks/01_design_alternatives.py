@@ -21,7 +21,6 @@
 #
 # ```{glue:figure} fig_one_ranking
 # :name: fig-one-ranking
-# :alt: Bars of the precision of Popularity under four designs, with its values.
 #
 # One ranking, one dataset, one metric, and four choices of the items that are ranked: all that
 # anybody has test data for, a sample of them, one relevant item among a few sampled ones, or only
@@ -93,30 +92,21 @@ from recbias import Grid, line_up, run
 from recbias.book import choosing, pages
 from recbias.book import explorer as exploring
 from recbias.book.cards import verdict_cards
-from recbias.book.chapters.design_alternatives import SIMULATIONS, plots, setup, tables
+from recbias.book.chapters.design_alternatives import figures, measure, setup, tables
 from recbias.book.chapters.design_alternatives.designs import every_design
 from recbias.book.chapters.design_alternatives.panels import (
     flips_quoted,
     four_designs,
     precision_quoted,
-    published_values,
-    ranks_title,
     taus_quoted,
-    values_title,
 )
-from recbias.book.chapters.design_alternatives.truth import (
-    DESIGNS,
-    SIMULATION,
-    places_table,
-    truth_by_kind,
-    truth_title,
-)
-from recbias.book.figures import settings, style
+from recbias.book.chapters.design_alternatives.truth import SIMULATION, places_table
+from recbias.book.figures import use_book_style
 from recbias.book.findings import state
 from recbias.claims import judge_chapter
 from recbias.data.datasets import top_rating
-from recbias.experiment import makers
 from recbias.experiment import training_seeds as seeds
+from recbias.experiment.results import begin_page
 from recbias.recommenders import bcc17_grid, merged_star_variants, with_seeds
 
 # %% tags=["parameters"]
@@ -132,12 +122,13 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-style.use_book_style()
+use_book_style()
+begin_page("01_design_alternatives")
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
-given = {"min_rating": min_rating, "split": split, "seed": seed}
-n_sampled = n_sampled or setup.largest_sample(dataset, size, **given)
+asked = {"min_rating": min_rating, "split": split, "seed": seed}
+n_sampled = n_sampled or setup.largest_sample(dataset, size, **asked)
 
 # %% tags=["remove-cell"]
 quoted = {"size": size, "min_rating": min_rating, "cutoff": cutoff, "n_seeds": n_seeds}
@@ -184,13 +175,11 @@ Markdown(pages.task_table())
 # $$1RP@n=\frac{1}{|PR_{test}|}\sum_u\sum_{r}\frac{[\tau_u(i_r,T_u^r)\le n]}{n}.$$
 
 # %% tags=["hide-input"]
-figure = plots.plot_target_sets()
-glue("fig_target_sets", figure, display=False)
+figures.target_sets().show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_target_sets
 # :name: fig-target-sets
-# :alt: A test matrix of three users and six items, and beside it the target sets of user u under four designs.
 #
 # Target sets of user $u$, after Figure 1 of the paper. Its cells could not be read; this matrix fits
 # its caption: `d` and `e` are relevant, and nobody has `a` in test, so that it is a target under AI
@@ -271,13 +260,21 @@ HTML(pages.claims_of("design alternatives"))
 # target sets, and every metric follows from those ranks.
 
 # %%
-asked = setup.protocols(min_rating, size=size, n_sampled=n_sampled)
+protocols = {
+    "AR": f"TI-AN-AR rel>={min_rating}",
+    "AI": f"AI-AN-AR rel>={min_rating}",
+    "R_test": f"TI-AN-AR rel>={min_rating} condensed",
+    "NN": f"TI-NN-AR N={n_sampled} rel>={min_rating}",
+    "1R": f"TI-NN-1R t={size} rel>={min_rating}",
+    "shared": f"TI-NN-1R-shared t={size} rel>={min_rating}",
+    "all-1R": f"TI-AN-1R rel>={min_rating}",
+}
 precision = f"P@{cutoff}"
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems), n_seeds),
-        asked,
+        protocols,
         {
             "AR": (precision, f"R@{cutoff}", f"nDCG@{cutoff}", "AP", "RR", "rho"),
             "AI": (precision, "rho"),
@@ -294,7 +291,7 @@ measured = run(
         crossed=[(label, precision) for label in ("AR", "NN", "1R")],
     ),
     workers=workers,
-    record="01_design_alternatives/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
@@ -363,20 +360,10 @@ Markdown(tables.chance_table(measured))
 
 # %% tags=["hide-input", "remove-output"]
 compared = four_designs(size, n_sampled)
-in_words = {design.name: (design.label, precision) for design in compared}
-ceilings = {compared[2].name: 1 / cutoff, compared[2].title: 1 / cutoff}
-figure = plots.plot_designs(measured, in_words, system="Popularity", ceilings=ceilings)
-glue("fig_one_ranking", figure, display=False)
+figures.one_ranking(measured, compared).show()
 
 # %% tags=["hide-input"]
-panels = {design.title: (design.label, precision) for design in compared}
-shown = {"title": values_title(measured, compared, "Popularity"), "ceilings": ceilings}
-shown |= {"beside": {compared[0].title: ("AI", precision)}}
-shown |= {"published": published_values(dataset, compared[0])}
-figure = plots.plot_values(measured, panels, **shown)
-glue("fig_values", figure, display=False)
-table = measured.values[measured.values["metric"] == precision].set_index("system")
-HTML(style.downloads(figure, table, f"figure-2-{measured.dataset['name']}"))
+figures.values(measured, compared).show()
 
 # %% tags=["remove-cell"]
 quoted = {f"pop_{label}": text for label, text in precision_quoted(measured).items()}
@@ -390,7 +377,6 @@ for name, text in quoted.items():
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_values
 # :name: fig-values
-# :alt: Bars of precision for all systems under four designs on one scale, with 95 percent intervals.
 #
 # The paper's Figure 2, on one scale. Bars: mean over the folds; whiskers: 95 % intervals from
 # resampling users; circles: with the whole catalogue as candidates (AI-AN-AR); hatched: beyond the
@@ -416,14 +402,11 @@ for name, text in quoted.items():
 # Values of different panels cannot be compared. Orders can.
 
 # %% tags=["hide-input"]
-figure = plots.plot_ranks(measured, panels, title=ranks_title(measured, compared))
-glue("fig_ranks", figure, display=False)
-HTML(style.downloads(figure, table, f"ranks-{measured.dataset['name']}"))
+figures.orders(measured, compared).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_ranks
 # :name: fig-ranks
-# :alt: Lines that join the ranks of each system from design to design.
 #
 # Ranks by precision, from design to design; up to three systems stand out by the span of their ranks.
 # Counted in the title are pairs in one order under the first design and in the reverse under the other
@@ -500,7 +483,7 @@ explored = run(
         replicates=(),
     ),
     workers=workers,
-    record="01_design_alternatives/explorer",
+    name="explorer",
 )
 
 # %% tags=["hide-input"]
@@ -627,27 +610,21 @@ grid = run(
     Grid(
         dataset,
         with_seeds(chosen, n_seeds),
-        {label: asked[label] for label in ("AR", "1R")},
+        {label: protocols[label] for label in ("AR", "1R")},
         (precision,),
         split=split,
         seed=seed,
     ),
     workers=workers,
-    record="01_design_alternatives/grid",
+    name="grid",
 )
 
 # %% tags=["hide-input"]
-lines = ("pLSA", "Popularity", "Random")
-shown = {"label": "AR", "metric": precision, "references": lines}
-figure = settings.plot_settings(grid, setup.setting_families(), **shown)
-glue("fig_settings", figure, display=False)
-table = grid.values.set_index("system")
-HTML(style.downloads(figure, table, f"grid-{grid.dataset['name']}"))
+figures.settings(grid).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_settings
 # :name: fig-settings
-# :alt: Precision of every parameter setting of MF and kNN in two readings, with pLSA, Popularity and Random as lines.
 #
 # Every point is one setting of the parameter grid (TI-AN-AR), with the number of settings in a row;
 # kNN as a rating predictor has a row for each damping of its divisor. The order of the paper needs MF
@@ -688,14 +665,14 @@ stars = run(
     Grid(
         dataset,
         with_seeds([by_name["Random"], by_name["Popularity"], *variants], n_seeds),
-        {"AR": asked["AR"]},
+        {"AR": protocols["AR"]},
         (precision,),
         split=split,
         seed=seed,
         replicates=(),
     ),
     workers=workers,
-    record="01_design_alternatives/stars",
+    name="stars",
 )
 
 
@@ -728,7 +705,13 @@ Markdown(tables.stars_table(measured, stars))
 # ::::
 
 # %%
-shared, thinned = setup.lemma_protocols(min_rating, sizes=setup.target_sizes(size, n_sampled))
+thinned = {f"removed {share}%": f"observed removed={share}%" for share in (30, 60, 90)}
+larger = {
+    f"t={t}": f"TI-NN-1R-shared t={t} rel>={min_rating}"
+    for t in setup.target_sizes(size, n_sampled)
+}
+smallest = next(iter(larger.values()))
+shared = {**dict.fromkeys(("removed 0%", *thinned), smallest), **larger}
 bounds = (f"lower@{cutoff}", f"upper@{cutoff}")
 lemma = run(
     Grid(
@@ -742,22 +725,16 @@ lemma = run(
         replicates=[(label, metric) for label in shared for metric in (precision, *bounds)],
     ),
     workers=workers,
-    record="01_design_alternatives/lemma",
+    name="lemma",
 )
 
 # %% tags=["hide-input"]
-panels = setup.lemma_panels(lemma)
-figure = plots.plot_bounds(lemma, panels, systems=lemma.systems)
-glue("fig_bounds", figure, display=False)
-gaps = plots.plot_gaps(lemma, panels, systems=lemma.systems)
-glue("fig_gaps", gaps, display=False)
-table = lemma.values.set_index("system")
-HTML(style.downloads(figure, table, f"figure-3-{lemma.dataset['name']}"))
+figures.bounds(lemma).show()
+figures.gaps(lemma).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_bounds
 # :name: fig-bounds
-# :alt: Precision with one relevant item per run between its lower and upper bound, against removed test ratings and against the size of the target set.
 #
 # The paper's Figure 3: $1RP$ (line) between the bounds of the lemma (band), as test ratings are
 # removed (left) and as target sets grow (right). The paper shows pLSA and kNN.
@@ -765,7 +742,6 @@ HTML(style.downloads(figure, table, f"figure-3-{lemma.dataset['name']}"))
 #
 # ```{glue:figure} fig_gaps
 # :name: fig-gaps
-# :alt: The width of the band, by itself and relative to the precision, for each system.
 #
 # The width of those bands (top), and the same relative to the line within (bottom), which the paper
 # does not show. Whiskers: 95 % intervals from resampling users, where they are larger than the marks.
@@ -806,12 +782,10 @@ HTML(style.downloads(figure, table, f"figure-3-{lemma.dataset['name']}"))
 # that was broken on purpose.
 
 # %%
-made = {"seed": seed, "split": split, "min_rating": min_rating, "size": size}
-made |= {"grid": measured.grid.to_dict()}
-record = "01_design_alternatives/checks"
-checks = makers.run_maker(record, dataset, parameters=made, record=record)
-record = "01_design_alternatives/identities"  # what holds on any data, checked once in a world
-makers.run_maker(record, None, parameters=SIMULATIONS["identities"], record=record)
+checks = measure.checks(
+    dataset, seed=seed, split=split, min_rating=min_rating, size=size, grid=measured.grid
+)
+measure.identities()  # what holds on any data, checked once in a world
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "grid": grid, "stars": stars, "lemma": lemma, "checks": checks}
@@ -866,20 +840,15 @@ state("design alternatives", results, verdicts)
 # ::::
 
 # %%
-record = "01_design_alternatives/truth"
-truth = makers.run_maker(record, None, parameters=SIMULATION, record=record)
+truth = measure.truth(**SIMULATION)
 
 # %% tags=["hide-input"]
-by_kind, names = truth_by_kind(truth), DESIGNS
-figure = plots.plot_truth(by_kind, names, title=truth_title(by_kind, names))
-glue("fig_truth", figure, display=False)
+figures.true_orders(truth).show()
 glue("n_worlds", f"{SIMULATION['n_worlds']}", display=False)
-HTML(style.downloads(figure, by_kind.set_index("world"), "designs-and-truth"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_truth
 # :name: fig-truth
-# :alt: Kendall's tau with the truth, a line for each of five designs, against the rank correlation of popularity and liking, in three panels for three ways in which users choose what they rate.
 #
 # Five designs in simulated worlds, which are the same in every edition. The line-up lacks ALS, since
 # that does not give the same lists on every processor. Whiskers are 95 % intervals over worlds

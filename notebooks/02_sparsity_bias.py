@@ -21,7 +21,6 @@
 #
 # ```{glue:figure} fig_lists
 # :name: fig-lists
-# :alt: Stacked bars for each system in two panels: shares of the recommended items that are known to be relevant, that the user rated as not relevant, and that the user did not rate.
 #
 # What is known of the first {glue:text}`cutoff` items of each list: with all test ratings, and with a
 # tenth of them. Blue is precision. The grey part counts as failure, whatever it may be.
@@ -88,39 +87,18 @@ from recbias import Grid, line_up, run
 from recbias.book import choosing, non_personalised, pages
 from recbias.book.cards import verdict_cards
 from recbias.book.chapters.design_alternatives.setup import largest_sample, target_sizes
-from recbias.book.chapters.sparsity_bias import (
-    SIMULATIONS,
-    negatives,
-    plots,
-    saturation,
-    setup,
-    turns,
-)
-from recbias.book.chapters.sparsity_bias.densities import densities_parameters
-from recbias.book.chapters.sparsity_bias.panels import (
-    FIGURE_4,
-    MARKED,
-    densities_table,
-    figure_4,
-    figure_4_title,
-    joined,
-    list_shares,
-    list_shares_title,
-    metric_slopes,
-    metric_slopes_title,
-    predictions,
-    predictions_title,
-    saturation_panels,
-    saturation_title,
-    told_apart,
-    told_apart_title,
-)
-from recbias.book.figures import style
+from recbias.book.chapters.sparsity_bias import figures, measure, setup, turns
+from recbias.book.chapters.sparsity_bias.densities import densities_grid
+from recbias.book.chapters.sparsity_bias.negatives import drawn_grid
+from recbias.book.chapters.sparsity_bias.saturation import SATURATION
+from recbias.book.chapters.sparsity_bias.tables import densities_table
+from recbias.book.figures import use_book_style
 from recbias.book.findings import state
+from recbias.book.predictions import predicted as predict
 from recbias.claims import judge_chapter
 from recbias.data.datasets import top_rating
-from recbias.experiment import makers
 from recbias.experiment import training_seeds as seeds
+from recbias.experiment.results import begin_page
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -135,7 +113,8 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-style.use_book_style()
+use_book_style()
+begin_page("02_sparsity_bias")
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
@@ -224,15 +203,25 @@ HTML(pages.claims_of("sparsity bias"))
 # exactly, from the counts of one ranking of all items ([how](#metric-expected)).
 
 # %%
-asked, thinned = setup.protocols(min_rating)
-given = {"min_rating": min_rating, "split": split, "seed": seed}
-n_sampled = largest_sample(dataset, size, **given)
+designs = {
+    "AR": f"TI-AN-AR rel>={min_rating}",
+    "liked": f"TI-AN-AR rel>={min_rating} users=relevant",
+    "all-1R": f"TI-AN-1R rel>={min_rating}",
+}
+protocols, thinned = {}, {}
+for design, text in designs.items():
+    protocols[design] = text
+    for share in (30, 60, 90):
+        protocols[f"{design} removed {share}%"] = text
+        thinned[f"{design} removed {share}%"] = f"observed removed={share}%"
+protocols["sizes"] = designs["all-1R"]
+n_sampled = largest_sample(dataset, size, min_rating=min_rating, split=split, seed=seed)
 measures = setup.metrics(cutoff, size, target_sizes(size, n_sampled))
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems), n_seeds),
-        asked,
+        protocols,
         measures,
         split=split,
         seed=seed,
@@ -240,17 +229,14 @@ measured = run(
         replicates=setup.combined(measures),
     ),
     workers=workers,
-    record="02_sparsity_bias/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
 Markdown(pages.data_line(measured))
 
 # %% tags=["remove-cell"]
-shares = list_shares(measured)
-title = list_shares_title(shares, cutoff)
-figure = plots.plot_list_shares(shares, title=title)
-glue("fig_lists", figure, display=False)
+figures.lists(measured, cutoff).show()
 glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", display=False)
 
 # %% [markdown] tags=["general"]
@@ -276,35 +262,44 @@ glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", d
 # ::::
 
 # %%
-n_items = measured.dataset["n_items"]
-asked = {"cutoff": cutoff, "size": size, "floor": True, "n_items": n_items}
+protocols = {
+    "AR": f"TI-AN-AR rel>={min_rating}",
+    "all-1R": f"TI-AN-1R rel>={min_rating}",
+    "all-1R whole": f"TI-AN-1R rel>={min_rating}",
+    "AI": f"AI-AN-AR rel>={min_rating}",
+    "AR half": f"TI-AN-AR rel>={min_rating}",
+    "AR short": f"TI-AN-AR rel>={min_rating}",
+    "AR long": f"TI-AN-AR rel>={min_rating}",
+    "AR sampled": f"TI-AN-AR rel>={min_rating}",
+    "1R short": f"TI-AN-1R rel>={min_rating}",
+    "1R long": f"TI-AN-1R rel>={min_rating}",
+}
+metrics = non_personalised.floor_metrics(cutoff, size, measured.dataset["n_items"])
 baselines = run(
     Grid(
         dataset,
         with_seeds(non_personalised.baselines(min_rating, floor=True), n_seeds),
-        **non_personalised.baseline_grid(min_rating, **asked),
+        {label: protocols[label] for label in metrics},
+        metrics,
         split=split,
         seed=seed,
+        tests={"AR half": "observed removed=50%"},
     ),
     workers=workers,
-    record="02_sparsity_bias/baselines",
+    name="baselines",
 )
 
 # %%
-made = {"seed": seed, "split": split, "min_rating": min_rating, "size": size, "cutoff": cutoff}
-record, maker = "02_sparsity_bias/predicted", "non-personalised/predicted"
-predicted = makers.run_maker(maker, dataset, parameters=made, record=record)
+predicted = predict(
+    dataset, min_rating=min_rating, split=split, cutoff=cutoff, size=size, seed=seed
+)
 
 # %% tags=["hide-input"]
-ratios = predictions(baselines, predicted)
-figure = plots.plot_predictions(ratios, title=predictions_title(ratios))
-glue("fig_predicted", figure, display=False)
-HTML(style.downloads(figure, ratios.set_index("system"), f"predicted-{measured.dataset['name']}"))
+figures.predictions(baselines, predicted).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_predicted
 # :name: fig-predicted
-# :alt: Measured over predicted precision for rankings that are the same for all users, by Eq. 3 and by the odds of each item.
 #
 # What is measured over what is predicted, with 95 % intervals of the measured value. *Eq. 3* is the
 # printed form. *Odds* divides the expected positive test ratings of an item by the users who lack it in
@@ -339,18 +334,11 @@ Markdown(non_personalised.predictions_table(baselines, predicted))
 # ::::
 
 # %% tags=["hide-input"]
-panels = figure_4(measured, cutoff, size)
-title = figure_4_title(panels)
-shown = {"across": FIGURE_4, "up": f"P@{cutoff}", "marked": MARKED}
-shown |= {"logs": [list(panels)[-1]]}
-figure = plots.plot_courses(panels, title=title, **shown)
-glue("fig_courses", figure, display=False)
-HTML(style.downloads(figure, joined(panels), f"figure-4-{measured.dataset['name']}"))
+figures.courses(measured, cutoff, size).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_courses
 # :name: fig-courses
-# :alt: Precision of each system under AR and under 1R against the share of test ratings that is kept, and under 1R against the size of the target sets, each beside what theory predicts.
 #
 # The paper's Figure 4, with theory beside it. Marks are means over the folds, with 95 % intervals from
 # resampling users. Lines are what theory predicts from the mark with all test ratings (left, centre)
@@ -423,16 +411,11 @@ HTML(style.downloads(figure, joined(panels), f"figure-4-{measured.dataset['name'
 # ::::
 
 # %% tags=["hide-input"]
-slopes = metric_slopes(measured)
-title = metric_slopes_title(slopes)
-figure = plots.plot_metric_slopes(slopes, title=title)
-glue("fig_slopes", figure, display=False)
-HTML(style.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.dataset['name']}"))
+figures.slopes(measured).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_slopes
 # :name: fig-slopes
-# :alt: Slope of each metric against the share of the test ratings that is kept, a mark per system.
 #
 # How metrics go with the share of the test ratings that is kept: slopes, both in logarithms, with
 # 95 % intervals. "Users with one": the mean is over users who have a relevant test item left.
@@ -497,25 +480,27 @@ HTML(style.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.data
 # What the verdicts on a claim mean is told in [chapter 1](01_design_alternatives.py).
 
 # %%
-record = "02_sparsity_bias/checks"
-checked = {**made, "grids": [measured.grid.to_dict()]}
-checks = makers.run_maker(record, dataset, parameters=checked, record=record)
-record = "02_sparsity_bias/identities"  # what holds on any data, checked once on small tables
-makers.run_maker(record, None, parameters=SIMULATIONS["identities"], record=record)
+checks = measure.checks(
+    dataset,
+    seed=seed,
+    split=split,
+    min_rating=min_rating,
+    size=size,
+    cutoff=cutoff,
+    grids=[measured.grid],
+)
+measure.identities()  # what holds on any data, checked once on small tables
 
 # %%
-record = "02_sparsity_bias/negatives"
-asked = negatives.drawn_parameters(measured.grid, "all-1R", cutoff=cutoff, size=size)
-drawn = makers.run_maker(record, dataset, parameters=asked, record=record)
+once = drawn_grid(measured.grid, "all-1R", cutoff=cutoff)
+drawn = measure.negatives(dataset, grid=once, cutoff=cutoff, size=size)
 
 # %%
-record = "02_sparsity_bias/densities"
-asked = densities_parameters(measured.grid, cutoff=cutoff, size=size)
-densities = makers.run_maker(record, dataset, parameters=asked, record=record)
+once = densities_grid(measured.grid, cutoff=cutoff)
+densities = measure.densities(dataset, grid=once, cutoff=cutoff, size=size)
 
 # %%
-record = "02_sparsity_bias/saturation"
-worlds = makers.run_maker(record, None, parameters=saturation.SATURATION, record=record)
+worlds = measure.saturation(**SATURATION)
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": baselines, "predicted": predicted}
@@ -565,17 +550,11 @@ state("sparsity bias", results, verdicts)
 # them may be judged.
 
 # %% tags=["hide-input"]
-panels = saturation_panels(worlds)
-shown = {"across": ["% judged"] * len(panels), "up": "value"}
-shown |= {"title": saturation_title(panels), "marked": saturation.SATURATION["systems"]}
-figure = plots.plot_courses(panels, **shown)
-glue("fig_saturation", figure, display=False)
-HTML(style.downloads(figure, joined(panels), "saturation"))
+figures.saturation(worlds).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_saturation
 # :name: fig-saturation
-# :alt: MAP, nDCG and recall of four systems against the share of all pairs outside training that is judged, beside the ratio of positive to negative ratings.
 #
 # Metrics as ever more of the truth is judged, in worlds with the shares and the skew of MovieLens 1M, the
 # same in every edition. Whiskers: 95 % intervals over worlds. Lines: the ratio that the paper names.
@@ -632,16 +611,11 @@ HTML(style.downloads(figure, joined(panels), "saturation"))
 # ::::
 
 # %% tags=["hide-input"]
-title = turns.turns_title(drawn)
-figure = plots.plot_orders(drawn.frame, cutoff=cutoff, marked=size, title=title)
-glue("fig_orders", figure, display=False)
-table = drawn.frame.set_index(["a", "b", "size"])
-HTML(style.downloads(figure, table, f"orders-{measured.dataset['name']}"))
+figures.orders(drawn, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_orders
 # :name: fig-orders
-# :alt: Lines of the ranks of all systems against the number of sampled items, on a logarithmic axis.
 #
 # Ranks by expected 1RP, the best on top, against the number of sampled items; on the right nothing is
 # left to sample. Up to three systems stand out by the span of their ranks. Dashed: the size that this
@@ -691,16 +665,11 @@ HTML(style.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 # a chance of at least 95 %.
 
 # %% tags=["hide-input"]
-pool, title = int(drawn.frame["size"].max()) - 1, turns.negatives_title(drawn)
-figure = plots.plot_enough(turns.enough(drawn), pool=pool, title=title)
-glue("fig_enough", figure, display=False)
-table = turns.enough(drawn).set_index(["a", "b"])
-HTML(style.downloads(figure, table, f"enough-{measured.dataset['name']}"))
+figures.enough_sampled(drawn).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_enough
 # :name: fig-enough
-# :alt: A matrix of systems by systems; each cell has the number of sampled items that are enough for the pair.
 #
 # Sampled items that are enough for each pair, with the systems in the order that all items give them.
 # Above the diagonal: a sample of its own for every run. Below it: shared samples, whatever the systems
@@ -778,16 +747,11 @@ Markdown(turns.negatives_table(drawn))
 # ::::
 
 # %% tags=["hide-input"]
-curves = told_apart(densities)
-figure = plots.plot_told_apart(curves, title=told_apart_title(densities))
-glue("fig_told_apart", figure, display=False)
-table = densities.frame.set_index(["design", "first", "second"])
-HTML(style.downloads(figure, table, f"densities-{measured.dataset['name']}"))
+figures.told_apart(densities).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_told_apart
 # :name: fig-told-apart
-# :alt: Number of pairs of systems that are told apart against the share of test ratings that is kept, a line for AR, 1R and recall each.
 #
 # Pairs of systems that are expected to differ significantly (5 %, each pair by itself), by the share of
 # the test ratings that is kept. Bands: by the ends of the 95 % intervals of each pair's share, from

@@ -21,7 +21,6 @@
 #
 # ```{glue:figure} fig_skew
 # :name: fig-skew
-# :alt: Bars of the precision of Popularity on real ratings and in worlds with the same counts and no taste, and of a random ranking, under two designs.
 #
 # Precision of Popularity on the ratings, and in worlds that have their counts and no taste, beside a
 # random ranking: among all tested items, and with one relevant item among sampled ones. Black: 95 %
@@ -84,22 +83,26 @@ from myst_nb import glue
 from recbias import Grid, line_up, run
 from recbias.book import choosing, non_personalised, pages
 from recbias.book.cards import verdict_cards
-from recbias.book.chapters import popularity_bias as chapter
 from recbias.book.chapters.design_alternatives.setup import largest_sample
-from recbias.book.chapters.popularity_bias import law, plots, setup, tables
-from recbias.book.chapters.popularity_bias.chain import chain_title
+from recbias.book.chapters.popularity_bias import (
+    SIMULATIONS,
+    figures,
+    law,
+    measure,
+    setup,
+    tables,
+)
 from recbias.book.chapters.popularity_bias.concentration import (
     concentration_table,
-    concentration_title,
-    cumulative_curves,
     data_sets_beside,
 )
-from recbias.book.figures import style
-from recbias.book.findings import said, state
+from recbias.book.figures import use_book_style
+from recbias.book.findings import state
+from recbias.book.predictions import predicted as predict
 from recbias.claims import judge_chapter
 from recbias.data.datasets import top_rating
-from recbias.experiment import makers
 from recbias.experiment import training_seeds as seeds
+from recbias.experiment.results import begin_page
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -114,7 +117,8 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-style.use_book_style()
+use_book_style()
+begin_page("03_popularity_bias")
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
@@ -209,38 +213,43 @@ HTML(pages.claims_of("popularity bias"))
 # samples of {glue:text}`size` give on average ([how](#metric-expected)), and none has to be drawn.
 
 # %%
-asked = setup.protocols(min_rating)
+protocols = {
+    "AR": f"TI-AN-AR rel>={min_rating}",
+    "all-1R": f"TI-AN-1R rel>={min_rating}",
+}
 precision, of_runs = f"P@{cutoff}", f"P@{cutoff}|t={size}"
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems), n_seeds),
-        asked,
+        protocols,
         {"AR": (precision,), "all-1R": (of_runs,)},
         split=split,
         seed=seed,
-        replicates=setup.combined(cutoff, size),
+        replicates=[("AR", precision), ("all-1R", of_runs)],
     ),
     workers=workers,
-    record="03_popularity_bias/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
 Markdown(pages.data_line(measured))
 
 # %%
-record = "03_popularity_bias/pure_skew"
-given = {"min_rating": min_rating, "split": split, "seed": seed}
-n_sampled = largest_sample(dataset, size, **given)
-given |= {"cutoff": cutoff, "size": size}
-given["n_sampled"] = n_sampled
-pure_skew = makers.run_maker(record, dataset, parameters=given, record=record)
+n_sampled = largest_sample(dataset, size, min_rating=min_rating, split=split, seed=seed)
+pure_skew = measure.pure_skew(
+    dataset,
+    min_rating=min_rating,
+    split=split,
+    cutoff=cutoff,
+    size=size,
+    n_sampled=n_sampled,
+    seed=seed,
+    workers=workers,
+)
 
 # %% tags=["hide-input", "remove-output"]
-names = setup.designs(size)
-title = said("own/SKEW-SHARE-AR", {"pure_skew": pure_skew}, width=48)
-figure = plots.plot_skew(tables.skew_bars(pure_skew, names), title=title)
-glue("fig_skew", figure, display=False)
+figures.skew(pure_skew, setup.designs(size)).show()
 for what in ("data", "skew"):
     glue(f"{what}_AR", tables.skew_quoted(pure_skew)[what], display=False)
 
@@ -251,22 +260,18 @@ for what in ("data", "skew"):
 # ratings. That is a fact about *splits*, before it is one about people.
 
 # %%
-record, given = "03_popularity_bias/chain", {"split": split, "seed": seed, "min_rating": min_rating}
-chain = makers.run_maker(record, dataset, parameters=given, record=record)
+chain = measure.chain(dataset, split=split, seed=seed, min_rating=min_rating)
 
 # %% tags=["hide-input"]
-figure = plots.plot_chain(chain.frame, title=chain_title(chain))
-glue("fig_chain", figure, display=False)
-HTML(style.downloads(figure, chain.frame.set_index("group"), "popularity-chain"))
+figures.chain(chain).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_chain
 # :name: fig-chain
-# :alt: Relevant test ratings against training ratings of items on logarithmic axes, a point for each of twenty groups of items, with the line of proportion.
 #
-# Items in twenty groups by their training ratings, means over the folds. On the dashed line relevant
-# test ratings are proportional to training ratings, as the paper's argument has it. Groups without any
-# are not shown.
+# Items in twenty groups by their training ratings, means over the folds. On the line relevant test
+# ratings are proportional to training ratings, as the paper's argument has it. Groups without any are
+# not shown.
 # ```
 
 # %% [markdown]
@@ -306,35 +311,28 @@ HTML(style.downloads(figure, chain.frame.set_index("group"), "popularity-chain")
 # ::::
 
 # %%
-asked = non_personalised.baseline_grid(min_rating, cutoff=cutoff, size=size)
 rankings = run(
     Grid(
         dataset,
         with_seeds(non_personalised.baselines(min_rating), n_seeds),
-        asked["protocols"],
-        asked["metrics"],
+        {**protocols, "all-1R whole": f"TI-AN-1R rel>={min_rating}"},
+        non_personalised.baseline_metrics(cutoff, size),
         split=split,
         seed=seed,
     ),
     workers=workers,
-    record="03_popularity_bias/baselines",
+    name="baselines",
 )
-given = {"min_rating": min_rating, "split": split, "cutoff": cutoff, "size": size, "seed": seed}
-predicted = makers.run_maker(
-    "non-personalised/predicted", dataset, parameters=given, record="03_popularity_bias/predicted"
+predicted = predict(
+    dataset, min_rating=min_rating, split=split, cutoff=cutoff, size=size, seed=seed
 )
 
 # %% tags=["hide-input"]
-found = non_personalised.measured_beside_predicted(rankings, predicted)
-title = tables.rankings_title(found, precision)
-figure = plots.plot_rankings(found, metric=precision, title=title)
-glue("fig_rankings", figure, display=False)
-HTML(style.downloads(figure, found, f"rankings-{measured.dataset['name']}"))
+figures.rankings(rankings, predicted).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_rankings
 # :name: fig-rankings
-# :alt: Bars of the precision of five rankings that are the same for everybody, with two predictions for each.
 #
 # Rankings that are the same for everybody, among all tested items. Bars: measured, with 95 % intervals
 # over users. Marks: predicted from counts of items alone, by the paper's Eq. 3 and by a form that
@@ -370,13 +368,11 @@ HTML(style.downloads(figure, found, f"rankings-{measured.dataset['name']}"))
 
 # %%
 simulated = {}
-for name, given in chapter.SIMULATIONS.items():
-    record = f"03_popularity_bias/{name}"
-    simulated[name] = makers.run_maker(record, None, parameters=given, record=record)
+for name, given in SIMULATIONS.items():
+    simulated[name] = getattr(measure, name)(**given, workers=workers)
 
 # %%
-record = "03_popularity_bias/fitted"
-fitted = makers.run_maker(record, dataset, parameters={}, record=record)
+fitted = measure.fitted(dataset)
 
 # %% tags=["hide-input"]
 Markdown(tables.fits_table(fitted))
@@ -386,31 +382,21 @@ Markdown(tables.fits_table(fitted))
 # tells exponents apart is why the paper's 1.4 is one of several readings.
 
 # %% tags=["hide-input"]
-laws, curves = simulated["laws"], tables.law_curves(law.ALPHAS)
-figure = plots.plot_cumulative(curves, title=tables.laws_title(laws))
-glue("fig_laws", figure, display=False)
-HTML(style.downloads(figure, curves, "figure-5-left"))
+figures.power_laws(simulated["laws"], law.ALPHAS).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_laws
 # :name: fig-laws
-# :alt: Cumulative share of the ratings against the share of items, most popular first, a line for each exponent of the power law.
 #
 # The paper's Figure 5, left: the share of all ratings that the most popular items have.
 # ```
 
 # %% tags=["hide-input"]
-found = tables.over_exponents(simulated["skew"], "P@10|t=100", setup.FIGURE_5)
-published = tables.published_at_zero()
-shown = {"metric": "1RP@10", "title": tables.exponents_title(found, "1RP@10")}
-figure = plots.plot_exponents(found, published=published, **shown)
-glue("fig_exponents", figure, display=False)
-HTML(style.downloads(figure, found.set_index("system"), "figure-5-centre"))
+figures.exponents(simulated["skew"], "P@10|t=100", name="1RP@10").show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_exponents
 # :name: fig-exponents
-# :alt: Precision of five systems with one relevant item per run against the exponent of popularity, with two published values at exponent 0.
 #
 # The paper's Figure 5, centre: one relevant item among 99 sampled, at 10, in worlds without taste.
 # Whiskers: 95 % intervals over worlds (Student's t), 20 for Popularity and Random, five for systems
@@ -472,23 +458,14 @@ HTML(style.downloads(figure, found.set_index("system"), "figure-5-centre"))
 # them can be written down.
 
 # %%
-record = "03_popularity_bias/concentration"
-concentration = makers.run_maker(
-    record, dataset, parameters={"min_rating": min_rating}, record=record
-)
+concentration = measure.concentration(dataset, min_rating=min_rating)
 
 # %% tags=["hide-input"]
-beside = data_sets_beside(concentration)
-curves = cumulative_curves(beside)
-shown = {"title": concentration_title(concentration), "band": "TREC (from what is printed)"}
-figure = plots.plot_cumulative(curves, **shown)
-glue("fig_collections", figure, display=False)
-HTML(style.downloads(figure, curves, "figure-5-right"))
+figures.collections(concentration).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_collections
 # :name: fig-collections
-# :alt: Cumulative share of the positives against the share of items, most liked first, a line for each dataset and a narrow band for TREC.
 #
 # The paper's Figure 5, right: of all positives, the share that the most liked items have, over items
 # that have one. For TREC the band between the flattest and the steepest counts that the printed numbers
@@ -496,7 +473,7 @@ HTML(style.downloads(figure, curves, "figure-5-right"))
 # ```
 
 # %% tags=["hide-input"]
-Markdown(concentration_table(beside))
+Markdown(concentration_table(data_sets_beside(concentration)))
 
 # %% [markdown]
 # :::{finding} BCC17-F5R/1/1
@@ -526,8 +503,7 @@ Markdown(concentration_table(beside))
 # ## Verdicts
 
 # %%
-record, given = "03_popularity_bias/checks", {"min_rating": min_rating, "seed": seed}
-checks = makers.run_maker(record, dataset, parameters=given, record=record)
+checks = measure.checks(dataset, min_rating=min_rating, seed=seed)
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": rankings, "predicted": predicted, "chain": chain}
@@ -576,16 +552,11 @@ state("popularity bias", results, verdicts)
 # it is Popularity that puts these items first ([E05](#err-e05)).
 
 # %% tags=["hide-input"]
-found = tables.bounds_over_exponents(simulated["skew"], laws, "P@10|t=100")
-shown = {"x": "alpha", "x_label": "exponent of popularity", "metric": "1RP@10 of Popularity"}
-figure = plots.plot_sure_bounds(found, title=tables.bounds_title(found), **shown)
-glue("fig_closed", figure, display=False)
-HTML(style.downloads(figure, found.set_index("alpha"), "closed-form"))
+figures.closed_form(simulated["skew"], simulated["laws"], "P@10|t=100").show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_closed
 # :name: fig-closed
-# :alt: Three lines against the exponent of popularity, one of them in a band.
 #
 # Popularity in worlds without taste: what it scores, the bounds of the lemma, measured in each world,
 # and the lower bound of the paper's closed form, with $|\mathcal C|$ on both sides ([E04](#err-e04)).
@@ -631,15 +602,11 @@ HTML(style.downloads(figure, found.set_index("alpha"), "closed-form"))
 # skew work together in the ratings.)
 
 # %% tags=["hide-input"]
-found = tables.shares_beside(data_sets_beside(pure_skew), names)
-figure = plots.plot_skew_shares(found, title=tables.shares_title(found))
-glue("fig_shares", figure, display=False)
-HTML(style.downloads(figure, found.set_index("data"), "pure-skew"))
+figures.shares(pure_skew, setup.designs(size)).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_shares
 # :name: fig-shares
-# :alt: Share of Popularity's score that worlds without taste give, a point with its interval for each dataset and design.
 #
 # What Popularity scores in worlds with the counts of a dataset and no taste, over what it scores on the
 # ratings. Whiskers: 95 % intervals, over users and over worlds. At 1 the counts alone give as much as
@@ -693,18 +660,11 @@ Markdown(tables.floor_table(measured, pure_skew))
 # ::::
 
 # %% tags=["hide-input"]
-found = tables.overrated_map(simulated["relation_map"])
-labels = ("skew: Gini of the items' ratings", "relation of popularity and liking")
-shown = {"points": tables.data_on_map(simulated["points"]), "title": tables.map_title(found)}
-shown["labels"] = (*labels, "how far 1R overrates Popularity")
-figure = plots.plot_relations(found, **shown)
-glue("fig_map", figure, display=False)
-HTML(style.downloads(figure, found.set_index("relation"), "overrated"))
+figures.overrated(simulated["relation_map"], simulated["points"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_map
 # :name: fig-map
-# :alt: Map of how far one relevant item per run overrates Popularity, over skew and the relation of popularity and liking, with three datasets on it.
 #
 # Worlds of the size of MovieLens 100K, which are the same in every edition. Colours: how many times the
 # true factor the observed one is; black line: where they are equal. Points: where CM100k, Coat and the

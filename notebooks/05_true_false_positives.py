@@ -103,6 +103,7 @@ from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
 from recbias.book.chapters.true_vs_false_positive_disagreement import (
     columns,
     judgments,
+    measure,
     pair_tables,
     plots,
     setup,
@@ -115,8 +116,8 @@ from recbias.book.findings import state
 from recbias.book.systems import ties
 from recbias.book.systems.line_up import published_split, relevance_threshold
 from recbias.claims import judge_chapter
-from recbias.experiment import makers
 from recbias.experiment import training_seeds as seeds
+from recbias.experiment.results import begin_page
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -131,6 +132,7 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
 style.use_book_style()
+begin_page("05_true_false_positives")
 min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 split = split or published_split(dataset)
 n_seeds = n_seeds or seeds.training_seeds(dataset)
@@ -241,13 +243,20 @@ HTML(pages.claims_of("true vs false positive disagreement"))
 # rated items only; and where ratings of random items exist, *true*, by those.
 
 # %%
-asked, tests = setup.protocols(min_rating, truth=truth)
-metrics = setup.metrics(cutoff, asked)
+protocols = {
+    "full": f"AI-AN-AR rel>={min_rating} users=tested",
+    "condensed": f"AI-AN-AR rel>={min_rating} condensed users=tested",
+}
+tests = {}
+if truth:  # ratings of items that were drawn at random, or the truth of a world
+    protocols["true"] = f"AI-AN-AR rel>={min_rating} users=tested"
+    tests["true"] = truth
+metrics = setup.metrics(cutoff, protocols)
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems, min_rating=min_rating), n_seeds),
-        asked,
+        protocols,
         metrics,
         split=split,
         seed=seed,
@@ -256,7 +265,7 @@ measured = run(
         compare=setup.compared(cutoff),
     ),
     workers=workers,
-    record="05_true_false_positives/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
@@ -329,8 +338,7 @@ HTML(style.downloads(figure, shown["found"].set_index("system"), "figure-1"))
 # %%
 reference = columns.published_columns(measured.grid)
 changes, asked = columns.changes_grid(measured, reference) if reference else ([], None)
-record = "05_true_false_positives/changes"
-changed = run(asked, workers=workers, record=record) if asked else None
+changed = run(asked, workers=workers, name="changes") if asked else None
 
 # %% tags=["hide-input"]
 HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
@@ -354,8 +362,7 @@ HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
 # %%
 temporal = None
 if setup.has_times(dataset):
-    record = "05_true_false_positives/temporal"
-    temporal = run(setup.over_time(measured.grid), workers=workers, record=record)
+    temporal = run(setup.over_time(measured.grid), workers=workers, name="temporal")
 
 # %% [markdown]
 # :::{finding} own/TIME-WEAKER
@@ -381,13 +388,11 @@ if setup.has_times(dataset):
 # ::::
 
 # %%
-asked, tests = setup.protocols(min_rating, truth=truth)
-metrics = setup.metrics(cutoff, asked)
 optimal = run(
     Grid(
         dataset,
         with_seeds(line_up("optimal", min_rating=min_rating), n_seeds),
-        asked,
+        protocols,
         metrics,
         split=split,
         seed=seed,
@@ -395,14 +400,13 @@ optimal = run(
         replicates=setup.combined(metrics),
     ),
     workers=workers,
-    record="05_true_false_positives/optimal",
+    name="optimal",
 )
 
 # %%
-record = "05_true_false_positives/optima"
-given = {"min_rating": min_rating, "split": split, "seed": seed}
-over_ties = {**given, "cutoff": cutoff, "truth": truth}
-optima = makers.run_maker(record, dataset, parameters=over_ties, record=record)
+optima = measure.optima(
+    dataset, min_rating=min_rating, cutoff=cutoff, split=split, seed=seed, truth=truth
+)
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.optima_table(optima, optimal, cutoff=cutoff))
@@ -422,6 +426,11 @@ Markdown(chapter.tables.optima_table(optima, optimal, cutoff=cutoff))
 # :::{finding} MCCRS20-C-FLIP/2
 # holds: The best by misses is the worst by hits: what nobody dislikes is, mostly, what nobody rated.
 # refuted: -
+# open: -
+# :::
+# :::{finding} MCCRS20-C-FLIP/1
+# holds: The best by hits is the worst by misses, too, or nearly.
+# refuted: The best by hits is not the worst by misses: {value} of the 16 systems recommend more that is disliked.
 # open: -
 # :::
 # :::{finding} MCCRS20-C-PERS/1
@@ -449,9 +458,7 @@ Markdown(optima_sentence(optima))
 # [the systems](#sec-tie-rule).
 
 # %%
-record = "05_true_false_positives/ties"
-world = {"min_rating": min_rating, "split": "ratio 0.2", "seed": seed, "world": ties.WORLD}
-tied = makers.run_maker("systems/ties", dataset, parameters=world, record=record)
+tied = ties.ties(dataset, min_rating=min_rating, split="ratio 0.2", seed=seed, world=ties.WORLD)
 
 # %% [markdown]
 # :::{finding} own/TIES-DECIDE
@@ -475,9 +482,8 @@ tied = makers.run_maker("systems/ties", dataset, parameters=world, record=record
 
 # %%
 simulated = {}
-for name, asked in chapter.SIMULATIONS.items():
-    record = f"05_true_false_positives/{name}"
-    simulated[name] = makers.run_maker(record, None, parameters=asked, record=record)
+for name, given in chapter.SIMULATIONS.items():
+    simulated[name] = getattr(measure, name)(**given, workers=workers)
 
 # %% tags=["hide-input"]
 Markdown(pair_tables.examples_table(simulated["examples"]))
@@ -508,10 +514,11 @@ Markdown(pair_tables.examples_table(simulated["examples"]))
 # ::::
 
 # %%
-of_items = {}
-for name in ("pairs", "items", "item_groups"):
-    record = f"05_true_false_positives/{name}"
-    of_items[name] = makers.run_maker(record, dataset, parameters=given, record=record)
+of_items = {
+    "pairs": measure.pairs(dataset, min_rating=min_rating, split=split, seed=seed),
+    "items": measure.items(dataset, min_rating=min_rating, split=split, seed=seed),
+    "item_groups": measure.item_groups(dataset, min_rating=min_rating, split=split, seed=seed),
+}
 
 # %% tags=["hide-input"]
 Markdown(pair_tables.pairs_table(of_items["pairs"]))
@@ -611,11 +618,8 @@ HTML(style.downloads(figure, found.set_index("line"), "conclusion-3"))
 # %%
 of_truth = {}
 if truth == "unbiased":
-    given = {"min_rating": min_rating}
-    for name, more in {"judged_pairs": {}, "true_order": {"seed": seed}}.items():
-        record = f"05_true_false_positives/{name}"
-        asked = given | more
-        of_truth[name] = makers.run_maker(record, dataset, parameters=asked, record=record)
+    of_truth["judged_pairs"] = measure.judged_pairs(dataset, min_rating=min_rating)
+    of_truth["true_order"] = measure.true_order(dataset, min_rating=min_rating, seed=seed)
 
 # %% tags=["hide-input"]
 known = chapter.figures.with_truth(measured)
@@ -669,25 +673,25 @@ Markdown(f"{true_values.left_out_sentence(known)}\n\n{true_values.left_out_table
 # %%
 at_random = None
 if truth:
-    asked, tests = true_values.at_random(min_rating, truth=truth)
-    metrics = dict.fromkeys(asked, (f"P@{cutoff}", f"antiP@{cutoff}"))
+    side = true_values.drawn_side(truth)
+    less = {"all": side, "half": f"{side} removed=50%", "tenth": f"{side} removed=90%"}
+    metrics = dict.fromkeys(less, (f"P@{cutoff}", f"antiP@{cutoff}"))
     at_random = run(
         Grid(
             dataset,
             measured.grid.systems,
-            asked,
+            dict.fromkeys(less, f"AI-AN-AR rel>={min_rating} users=tested"),
             metrics,
             split="ratio 0.2",
             seed=seed,
-            tests=tests,
+            tests=less,
             replicates=setup.combined(metrics),
         ),
         workers=workers,
-        record="05_true_false_positives/mar",
+        name="mar",
     )
-    record = "05_true_false_positives/judgments"
-    asked = judgments.judgments_parameters(measured.grid, cutoff=cutoff)
-    of_truth["judgments"] = makers.run_maker(record, dataset, parameters=asked, record=record)
+    asked = judgments.judgments_asked(measured.grid, cutoff=cutoff)
+    of_truth["judgments"] = measure.judgments(dataset, **asked)
 
 # %% [markdown]
 # :::{finding} MCCRS20-C-MAR/1
@@ -710,9 +714,7 @@ if truth:
 # ## Verdicts
 
 # %%
-record = "05_true_false_positives/checks"
-asked = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
-checks = makers.run_maker(record, dataset, parameters=asked, record=record)
+checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
 
 # %%
 results = {"systems": measured, "optimal": optimal, "optima": optima, "checks": checks}

@@ -21,7 +21,6 @@
 #
 # ```{glue:figure} fig_lead
 # :name: fig-poster-ranks
-# :alt: A map of the ranks of the poster's systems by metrics of accuracy, dispersion and concentration.
 #
 # The poster's Figure 1, with numbers: the rank of each system by each metric, from 1 (green) to the last
 # (red); below it what the rank may be, where the data leave that open. More is green, but for Gini, of
@@ -77,15 +76,13 @@ from myst_nb import glue
 from recbias import Grid, run
 from recbias.book import choosing, pages
 from recbias.book.cards import verdict_cards
-from recbias.book.chapters import concentration_metrics as chapter
-from recbias.book.chapters.concentration_metrics import plots, setup
-from recbias.book.chapters.concentration_metrics.alike import tau_matrix
-from recbias.book.chapters.concentration_metrics.loop import CHOICES, LOOP, rounds_shown
-from recbias.book.figures import style
-from recbias.book.findings import said, state
+from recbias.book.chapters.concentration_metrics import figures, measure, setup, tables
+from recbias.book.chapters.concentration_metrics.loop import CHOICES, LOOP
+from recbias.book.figures import use_book_style
+from recbias.book.findings import state
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.claims import judge_chapter
-from recbias.experiment import makers
+from recbias.experiment.results import begin_page
 
 # %% tags=["parameters"]
 dataset: str = "ml-100k"
@@ -97,7 +94,8 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-style.use_book_style()
+use_book_style()
+begin_page("06_concentration")
 min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 split = split or setup.split_of(dataset)
 for name, text in choosing.written(min_rating=min_rating, cutoff=cutoff).items():
@@ -145,7 +143,7 @@ HTML(pages.claims_of("concentration metrics"))
 # Four items, of which the first has most of the ratings, and lists that are more even:
 
 # %% tags=["hide-input"]
-Markdown(chapter.tables.example_table([6, 3, 1, 0], [4, 3, 2, 1]))
+Markdown(tables.example_table([6, 3, 1, 0], [4, 3, 2, 1]))
 
 # %% [markdown] tags=["general"]
 # A row is an item, and the last three columns what it adds. CI adds something positive wherever share and
@@ -157,7 +155,7 @@ Markdown(chapter.tables.example_table([6, 3, 1, 0], [4, 3, 2, 1]))
 # Gini, Hoover, entropy, diversity and coverage stay, to the last digit. CI and LTI do not.
 
 # %% tags=["hide-input"]
-Markdown(chapter.tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
+Markdown(tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
 
 # %% [markdown]
 # ## Predict before measuring
@@ -214,28 +212,24 @@ Markdown(chapter.tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
 # with it another LTI ([E17](#err-e17)).
 
 # %%
-asked, metrics = setup.protocols(min_rating), {"full": setup.metrics(cutoff)}
+protocols = {"full": f"AI-AN-AR rel>={min_rating} users=tested"}
+metrics = {"full": setup.metrics(cutoff)}
 measured = run(
     Grid(
         dataset,
         setup.line_up_of(dataset, min_rating, n_seeds),
-        asked,
+        protocols,
         metrics,
         split=split,
         seed=seed,
         replicates=setup.combined(metrics),
     ),
     workers=workers,
-    record="06_concentration/systems",
+    name="systems",
 )
 
 # %% tags=["hide-input"]
 Markdown(pages.data_line(measured))
-
-# %% tags=["hide-input", "remove-output"]
-ranked = chapter.figures.rank_map(measured, cutoff)
-figure = plots.plot_rank_map(ranked, title=chapter.figures.map_title(ranked))
-glue("fig_lead", figure, display=False)
 
 # %% [markdown]
 # {numref}`fig-poster-ranks` has the ranks, and here is its table.
@@ -259,7 +253,7 @@ glue("fig_lead", figure, display=False)
 # :::
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, ranked, "ranks"))
+figures.ranked(measured, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ## What a value means
@@ -273,14 +267,16 @@ HTML(style.downloads(figure, ranked, "ranks"))
 #   this gives, sampling alone gives.
 
 # %%
-record = "06_concentration/references"
-given = {"min_rating": min_rating, "grid": measured.grid.to_dict()}
-given["metrics"] = list(setup.of_chance(cutoff))
-references = makers.run_maker(record, dataset, parameters=given, record=record)
+references = measure.references(
+    dataset,
+    min_rating=min_rating,
+    metrics=list(setup.of_chance(cutoff)),
+    grid=measured.grid,
+)
 
 # %% tags=["hide-input"]
-values = chapter.tables.values_frame(measured, references, cutoff)
-Markdown(chapter.tables.values_table(values))
+values = tables.values_frame(measured, references, cutoff)
+Markdown(tables.values_table(values))
 
 # %% [markdown]
 # :::{finding} own/PROPORTION-CI
@@ -297,19 +293,11 @@ Markdown(chapter.tables.values_table(values))
 # :::
 
 # %%
-record = "06_concentration/lorenz"
-given = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
-lorenz = makers.run_maker(record, dataset, parameters=given, record=record)
-
-# %% tags=["hide-input", "remove-output"]
-curves = lorenz.frame.set_index("share")
-figure = plots.plot_lorenz(curves, title=chapter.figures.lorenz_title(curves))
-glue("fig_lorenz", figure, display=False)
+lorenz = measure.lorenz(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_lorenz
 # :name: fig-lorenz
-# :alt: Lorenz curves of the recommendations of each of the poster's systems, and of what was popular before.
 #
 # Lorenz curves: what share of all recommendations the items have together that are in fewest lists.
 # Gini is twice the area above a curve and below the diagonal, Hoover its largest gap. Dashed: the relevant
@@ -317,7 +305,7 @@ glue("fig_lorenz", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, curves, "lorenz"))
+figures.lorenz(lorenz).show()
 
 # %% [markdown] tags=["general"]
 # ## Nine lambdas
@@ -330,32 +318,26 @@ lambdas = run(
     Grid(
         dataset,
         setup.line_up_of(dataset, min_rating, n_seeds),
-        asked,
+        protocols,
         tails,
         split=split,
         seed=seed,
         replicates=setup.combined({"full": setup.ends_of_lambdas(cutoff)}),
     ),
     workers=workers,
-    record="06_concentration/lambdas",
+    name="lambdas",
 )
-
-# %% tags=["hide-input", "remove-output"]
-by_lambda = chapter.figures.lambda_map(lambdas, cutoff)
-figure = plots.plot_rank_map(by_lambda, title=chapter.figures.lambda_title(by_lambda))
-glue("fig_lambdas", figure, display=False)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_lambdas
 # :name: fig-lambdas
-# :alt: Two maps of ranks of the poster's systems by LTI with nine lambdas, as printed and with percentiles.
 #
 # Ranks by LTI for nine values of $\lambda$: in the first map as the poster prints it, in the second with the
 # percentile that its text describes.
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, by_lambda, "lambdas"))
+figures.by_lambda(lambdas, cutoff).show()
 
 # %% [markdown]
 # :::{finding} own/LTI-LAMBDAS
@@ -408,19 +390,13 @@ HTML(style.downloads(figure, by_lambda, "lambdas"))
 #
 # ```{glue:figure} fig_alike
 # :name: fig-alike
-# :alt: A triangle of Kendall's tau between eleven metrics of concentration.
 #
 # Kendall's $\tau$ between metrics over all systems of this page. Least first by Gini, Hoover and the two of
 # popularity (ARP, PL), most first by all others, as in the poster's figure. Framed: surely above .9.
 # ```
 
-# %% tags=["hide-input", "remove-output"]
-alike = tau_matrix(measured, cutoff)
-figure = plots.plot_tau_matrix(alike, title=said("own/METRICS-ALIKE", {"systems": measured}))
-glue("fig_alike", figure, display=False)
-
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, alike, "metrics"))
+figures.alike(measured, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # The same at other lengths $n$ of the lists, for all pairs whose $\tau$ is above .9 at any of them:
@@ -433,18 +409,18 @@ if others:
         Grid(
             dataset,
             setup.line_up_of(dataset, min_rating, 1),
-            asked,
+            protocols,
             {"full": others},
             split=split,
             seed=seed,
             replicates=(),
         ),
         workers=workers,
-        record="06_concentration/lengths",
+        name="lengths",
     )
 
 # %% tags=["hide-input"]
-table = chapter.tables.lengths_table(measured, lengths, cutoff)
+table = tables.lengths_table(measured, lengths, cutoff)
 Markdown(f"{table}\n\n{setup.lengths_note(dataset)}")
 
 # %% [markdown]
@@ -460,12 +436,10 @@ Markdown(f"{table}\n\n{setup.lengths_note(dataset)}")
 # differences that each of three explains by a straight line ($R^2$).
 
 # %%
-record = "06_concentration/explained"
-given = {"cutoffs": list(setup.lengths_of(dataset)), "grid": measured.grid.to_dict()}
-explained = makers.run_maker(record, dataset, parameters=given, record=record)
+explained = measure.explained(dataset, cutoffs=list(setup.lengths_of(dataset)), grid=measured.grid)
 
 # %% tags=["hide-input"]
-Markdown(chapter.tables.explained_table(explained))
+Markdown(tables.explained_table(explained))
 
 # %% [markdown]
 # :::{finding} own/LTI-ENTROPY
@@ -499,22 +473,11 @@ Markdown(chapter.tables.explained_table(explained))
 #   taken more often, in proportion to the rating that they would give.
 
 # %%
-loop = makers.run_maker(
-    "06_concentration/loop", None, parameters=LOOP, record="06_concentration/loop"
-)
-
-# %% tags=["hide-input", "remove-output"]
-figures = {}
-for choice in CHOICES:
-    courses = rounds_shown(loop, choice, chapter.figures.SHOWN_ROUNDS)
-    title = chapter.figures.loop_title(courses)
-    figures[choice] = plots.plot_trajectories(courses, title=title)
-    glue(f"fig_loop_{choice}", figures[choice], display=False)
+loop = measure.loop(**LOOP, workers=workers)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_loop_even
 # :name: fig-loop-even
-# :alt: Four panels, the Gini coefficient, CI, LTI and true precision of the poster's systems over eight rounds.
 #
 # *Even* choice: each listed item is rated with probability .3. Means over twenty worlds with their 95 %
 # intervals. CI and LTI compare with what had been rated *before that round*, so that a system is measured
@@ -523,13 +486,13 @@ for choice in CHOICES:
 #
 # ```{glue:figure} fig_loop_attentive
 # :name: fig-loop-attentive
-# :alt: The same four panels where first places and what is liked are rated more often.
 #
 # *Attentive* choice: the first places and what is liked are rated more often.
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figures["even"], loop.frame, "loop"))
+for choice in CHOICES:
+    figures.courses(loop, choice).show()
 
 # %% [markdown] tags=["general"]
 # Does a metric of the first lists foretell where the loop ends? Here is Spearman's correlation over the
@@ -538,7 +501,7 @@ HTML(style.downloads(figures["even"], loop.frame, "loop"))
 # the table has means over the worlds and half of their 95 % intervals.
 
 # %% tags=["hide-input"]
-Markdown(chapter.tables.foretold_table(loop))
+Markdown(tables.foretold_table(loop))
 
 # %% [markdown]
 # :::{finding} own/LOOP-GINI-GINI
@@ -594,12 +557,8 @@ Markdown(chapter.tables.foretold_table(loop))
 # ## Verdicts
 
 # %%
-record = "06_concentration/checks"
-given = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
-checks = makers.run_maker(record, dataset, parameters=given, record=record)
-record = "06_concentration/identities"  # what holds on any data, checked once in a world
-in_world = chapter.SIMULATIONS["identities"]
-makers.run_maker(record, None, parameters=in_world, record=record)
+checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
+measure.identities()  # what holds on any data, checked once in a world
 
 # %%
 results = {"systems": measured, **({} if lengths is None else {"lengths": lengths})}

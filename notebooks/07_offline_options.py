@@ -21,7 +21,6 @@
 #
 # ```{glue:figure} fig_lead
 # :name: fig-options-lead
-# :alt: Two panels, one for each reading of matrix factorisation. Each row is one decision taken otherwise; marks show by how much nearest neighbours are ahead.
 #
 # One decision per row is taken otherwise than in the first, on the same ratings. To the right: what speaks for
 # nearest neighbours (kNN); to the left: what speaks for matrix factorisation (MF), in the unit of each
@@ -91,17 +90,24 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import run
+from recbias import Grid, run
 from recbias.book import choosing, pages
 from recbias.book.cards import verdict_cards
 from recbias.book.chapters import offline_option_taxonomy as chapter
-from recbias.book.chapters.offline_option_taxonomy import decisions, plots, setup, truths
-from recbias.book.figures import style
+from recbias.book.chapters.offline_option_taxonomy import (
+    decisions,
+    figures,
+    figures_of_decisions,
+    measure,
+    setup,
+    truths,
+)
+from recbias.book.figures import use_book_style
 from recbias.book.findings import state
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.claims import judge_chapter
-from recbias.experiment import makers
 from recbias.experiment.options import options_of
+from recbias.experiment.results import begin_page
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
@@ -111,7 +117,8 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-style.use_book_style()
+use_book_style()
+begin_page("07_offline_options")
 min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 for name, text in choosing.written(min_rating=min_rating, cutoff=10).items():
     glue(name, text, display=False)
@@ -215,9 +222,33 @@ HTML(pages.claims_of("offline option taxonomy"))
 # The paper's Table 2, with both readings of MF:
 
 # %%
-record = f"{setup.CHAPTER}/systems"
-asked = setup.start_grid(dataset, min_rating, seed=seed, n_seeds=n_seeds)
-start = run(asked, workers=workers, record=record)
+base = f"AI-AN-AR rel>={min_rating}"
+protocols = {
+    "full": f"{base} users=trained",
+    "condensed": f"{base} condensed users=trained",
+    "everybody": base,
+    "relevant": f"{base} users=relevant",
+    "looser": f"AI-AN-AR rel>={min_rating - 1} users=trained",
+    "by ratings": f"{base} users=trained weights=ratings",
+    "by positives": f"{base} users=trained weights=relevant",
+    "geometric": f"{base} users=trained statistic=geometric",
+    "median": f"{base} users=trained statistic=median",
+}
+metrics = setup.metrics_of(dataset, min_rating)
+start = run(
+    Grid(
+        dataset,
+        setup.systems_of(setup.SYSTEMS, min_rating, dataset, n_seeds),
+        protocols,
+        metrics,
+        split="ratio 0.5",
+        seed=seed,
+        compare=setup.compared(metrics),
+        replicates=setup.combined(metrics),
+    ),
+    workers=workers,
+    name="systems",
+)
 
 # %% tags=["hide-input"]
 Markdown(pages.data_line(start, setup.table_notes(dataset, min_rating)))
@@ -258,40 +289,42 @@ Markdown(chapter.tables.start_table(start))
 
 # %%
 results = {"systems": start}
+metrics = {"full": ("P@10", "nDCG@10", "judged@10"), "condensed": ("P@10", "nDCG@10")}
 for ratio in setup.RATIOS:
     name = setup.ratio_name(ratio)
-    asked = setup.ratio_grid(dataset, min_rating, ratio, seed=seed, n_seeds=n_seeds)
-    results[name] = run(asked, workers=workers, record=f"{setup.CHAPTER}/{name}")
+    results[name] = run(
+        Grid(
+            dataset,
+            setup.systems_of(setup.SYSTEMS, min_rating, dataset, n_seeds),
+            {label: protocols[label] for label in metrics},
+            metrics,
+            split=f"ratio {(100 - ratio) / 100:g}",
+            seed=seed,
+            replicates=setup.combined(metrics),
+        ),
+        workers=workers,
+        name=name,
+    )
 
 # %% [markdown] tags=["general"]
 # One split is one draw. Where ratings are published, each ratio is run with ten seeds.
 
 # %%
-record = f"{setup.CHAPTER}/seeds"
-seeds, ratios = list(setup.seeds_of(dataset)), list(setup.RATIOS)
-over_seeds = {"seeds": seeds, "grid": start.grid.to_dict(), "workers": workers}
-given = {**over_seeds, "ratios": ratios}
-results["seeds"] = makers.run_maker(record, dataset, parameters=given, record=record)
-
-# %% tags=["hide-input", "remove-output"]
-shown = chapter.figures.ratio_courses(results, results["seeds"])
-title = chapter.figures.ratio_title(results)
-words = {"across": "training ratings, %", "up": "nDCG@10"}
-drawn = {"looks": chapter.figures.LOOKS, "ticks": (10, 50, 90)}
-figure = plots.plot_option_lines(shown, **words, **drawn, title=title)
-glue("fig_ratio", figure, display=False)
+seeds = list(setup.seeds_of(dataset))
+results["seeds"] = measure.seeds(
+    dataset, seeds=seeds, ratios=list(setup.RATIOS), grid=start.grid, workers=workers
+)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_ratio
 # :name: fig-ratio
-# :alt: Two panels of nDCG@10 over the share of training ratings, for full and for condensed lists, with a line per system.
 #
 # The paper's Figures 2 (left) and 4 (right): nDCG@10 over the share of the ratings that is trained on.
 # Bands: 95 % intervals over users; thin lines: other seeds of the split.
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, shown, "figures-2-and-4"))
+figures.ratios(results, results["seeds"]).show()
 
 # %% [markdown]
 # :::{finding} own/RATIO-20
@@ -315,24 +348,15 @@ HTML(style.downloads(figure, shown, "figures-2-and-4"))
 # good list is full of items that nobody has rated, and each of those counts as a miss. The paper's
 # Figure 3 counts them:
 
-# %% tags=["hide-input", "remove-output"]
-shown = chapter.figures.unrated_courses(results)
-title = chapter.figures.unrated_title(shown)
-words = {"across": "training ratings, %", "up": "unrated of the first ten, %"}
-drawn = {"looks": chapter.figures.LOOKS, "ticks": (10, 30, 50, 70, 90)}
-figure = plots.plot_option_lines(shown, **words, **drawn, title=title)
-glue("fig_unrated", figure, display=False)
-
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_unrated
 # :name: fig-unrated
-# :alt: The share of unrated items among the first ten, over the share of training ratings, with a line per system.
 #
 # The paper's Figure 3: how much of the first ten has no test rating of the user. Bands: 95 % intervals.
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, shown, "figure-3"))
+figures.unrated(results).show()
 
 # %% [markdown] tags=["general"]
 # The paper warns that gains of zero for what is unrated put the validity of full lists in danger. Chapters
@@ -345,29 +369,18 @@ HTML(style.downloads(figure, shown, "figure-3"))
 # then the first ten are other items, from much further down (the paper's Figure 5).
 
 # %%
-record = f"{setup.CHAPTER}/depths"
-given = {"grid": start.grid.to_dict()}
-results["depths"] = makers.run_maker(record, dataset, parameters=given, record=record)
-
-# %% tags=["hide-input", "remove-output"]
-shown = chapter.figures.place_courses(results["depths"])
-title = chapter.figures.place_title(shown)
-words = {"across": "place in the condensed list", "up": "mean place in the full list"}
-drawn = {"looks": chapter.figures.LOOKS, "ticks": (1, 5, 10, 15, 20)}
-figure = plots.plot_option_lines(shown, **words, **drawn, title=title)
-glue("fig_places", figure, display=False)
+results["depths"] = measure.depths(dataset, grid=start.grid)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_places
 # :name: fig-places
-# :alt: Mean place in the full list over the place in the condensed list, with a line per system.
 #
 # The paper's Figure 5: where in the full list the items of a condensed list stand, averaged over users who
 # have so many. Bands: 95 % intervals.
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, shown, "figure-5"))
+figures.places(results["depths"]).show()
 
 # %% [markdown]
 # :::{finding} own/PLACE-TEN
@@ -395,25 +408,15 @@ HTML(style.downloads(figure, shown, "figure-5"))
 # How far down does a user look? The paper's Figure 6 follows nDCG over its depth. What decides is the
 # difference, so here it is:
 
-# %% tags=["hide-input", "remove-output"]
-shown = chapter.figures.depth_courses(start)
-title = chapter.figures.depth_title(shown)
-levels = dict.fromkeys(shown["panel"], 0)
-words = {"across": "depth d", "up": "difference of nDCG@d"}
-drawn = {"looks": chapter.figures.LOOKS, "log": True, "ticks": (1, 10, 100)}
-figure = plots.plot_option_lines(shown, **words, **drawn, levels=levels, title=title)
-glue("fig_depth", figure, display=False)
-
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_depth
 # :name: fig-depth
-# :alt: Two panels, full and condensed lists: the difference of nDCG between nearest neighbours and either reading of matrix factorisation, over depth.
 #
 # The paper's Figure 6 as differences: above the line nearest neighbours are ahead. Bands: 95 % intervals.
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, shown, "figure-6"))
+figures.depth(start).show()
 
 # %% [markdown]
 # :::{finding} own/DEPTH-ONE-RS
@@ -443,8 +446,7 @@ Markdown(chapter.tables.gains_table())
 # $\phi$; here are three.
 
 # %%
-record = f"{setup.CHAPTER}/cells"
-results["cells"] = makers.run_maker(record, dataset, parameters=over_seeds, record=record)
+results["cells"] = measure.cells(dataset, seeds=seeds, grid=start.grid, workers=workers)
 
 # %% tags=["hide-input"]
 cells = chapter.tables.cells_frame(results["cells"], ("full", "condensed"))
@@ -524,29 +526,18 @@ Markdown(chapter.tables.averages_table(start, results["cells"]))
 # ratings.
 
 # %%
-record = f"{setup.CHAPTER}/profiles"
-given = {"grid": start.grid.to_dict()}
-results["profiles"] = makers.run_maker(record, dataset, parameters=given, record=record)
-
-# %% tags=["hide-input", "remove-output"]
-shown = chapter.figures.profile_courses(results["profiles"])
-title = chapter.figures.profile_title(shown)
-words = {"across": "quarter of the users, fewest ratings first", "up": "mean"}
-drawn = {"looks": chapter.figures.LOOKS, "ticks": (1, 2, 3, 4)}
-figure = plots.plot_option_lines(shown, **words, **drawn, title=title)
-glue("fig_profiles", figure, display=False)
+results["profiles"] = measure.profiles(dataset, grid=start.grid)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_profiles
 # :name: fig-profiles
-# :alt: Two panels over four quarters of the users: precision, and the share of the first ten that is rated, with a line per system.
 #
 # Precision, and the share of the first ten that has a test rating, for the quarter of the users with fewest
 # training ratings (1) to that with most (4). Bands: 95 % intervals.
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, shown, "profiles"))
+figures.profiles(results["profiles"]).show()
 
 # %% [markdown]
 # :::{finding} own/PROFILE-GAP
@@ -579,34 +570,44 @@ HTML(style.downloads(figure, shown, "profiles"))
 # all users, condenses the lists, and takes 1, 3, 10, 30 or 100 neighbours (Figure 7).
 
 # %%
-record = f"{setup.CHAPTER}/fills"
-asked = setup.fill_grid(dataset, min_rating, seed=seed)
-results["fills"] = run(asked, workers=workers, record=record)
+protocols = {
+    "none": f"AI-AN-AR rel>={min_rating} condensed",
+    "random": f"AI-AN-AR rel>={min_rating} condensed unscored=random",
+    "popularity": f"AI-AN-AR rel>={min_rating} condensed unscored=popularity",
+    "average": f"AI-AN-AR rel>={min_rating} condensed unscored=average-rating",
+}
+metrics = dict.fromkeys(protocols, ("P@10", "nDCG@10", "Served@1", "Served@10"))
+names = tuple(setup.fill_name(n_neighbours) for n_neighbours in setup.SIZES)
+results["fills"] = run(
+    Grid(
+        dataset,
+        setup.systems_of(names, min_rating, dataset),
+        protocols,
+        metrics,
+        split="ratio 0.5",
+        seed=seed,
+        select="keep=50%",
+        replicates=setup.combined(metrics),
+    ),
+    workers=workers,
+    name="fills",
+)
 
 # %%
-given = {"seeds": seeds, "grid": results["fills"].grid.to_dict(), "workers": workers}
-for name in ("fill_seeds", "fill_steps"):
-    record = f"{setup.CHAPTER}/{name}"
-    results[name] = makers.run_maker(record, dataset, parameters=given, record=record)
-
-# %% tags=["hide-input", "remove-output"]
-shown = chapter.figures.fill_courses(results["fills"], results["fill_seeds"])
-title = chapter.figures.fill_title(shown)
-words = {"across": "neighbours", "up": "mean over users"}
-figure = plots.plot_option_lines(shown, **words, log=True, ticks=(1, 3, 10, 30, 100), title=title)
-glue("fig_fills", figure, display=False)
+asked = {"seeds": seeds, "grid": results["fills"].grid, "workers": workers}
+results["fill_seeds"] = measure.fill_seeds(dataset, **asked)
+results["fill_steps"] = measure.fill_steps(dataset, **asked)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_fills
 # :name: fig-fills
-# :alt: Two panels over the number of neighbours: nDCG@10 and Coverage@10, with a line for each thing that may be made of items without a score.
 #
 # The paper's Figure 7: items without a score are left out, or stand below all others in some order. Right:
 # what share of ten places is filled. Bands: 95 % intervals over users; thin lines: other seeds.
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, shown, "figure-7"))
+figures.fills(results["fills"], results["fill_seeds"]).show()
 
 # %% [markdown]
 # :::{finding} own/FILL-NONE
@@ -639,29 +640,36 @@ HTML(style.downloads(figure, shown, "figure-7"))
 # if they have rated at least so many items in common.
 
 # %%
-record = f"{setup.CHAPTER}/overlaps"
-asked = setup.overlap_grid(dataset, min_rating, seed=seed, n_seeds=n_seeds)
-results["overlaps"] = run(asked, workers=workers, record=record)
-
-# %% tags=["hide-input", "remove-output"]
-shown = chapter.figures.overlap_courses(results["overlaps"])
-title = chapter.figures.overlap_title(shown)
-words = {"across": "least number of common items", "up": "mean over users"}
-drawn = {"looks": chapter.figures.LOOKS, "ticks": (1, 10, 20, 40)}
-figure = plots.plot_option_lines(shown, **words, **drawn, title=title)
-glue("fig_overlap", figure, display=False)
+protocols = {
+    "full": f"AI-AN-AR rel>={min_rating} users=trained",
+    "reduced": f"AI-AN-AR rel>={min_rating} users=trained coverage=reduced",
+}
+metrics = dict.fromkeys(protocols, ("P@10", "nDCG@10", "Served@1", "Served@10"))
+names = tuple(f"{setup.KNN} k=10 overlap={overlap}" for overlap in setup.OVERLAPS)
+results["overlaps"] = run(
+    Grid(
+        dataset,
+        setup.systems_of((*names, *setup.READINGS), min_rating, dataset, n_seeds),
+        protocols,
+        metrics,
+        split="ratio 0.5",
+        seed=seed,
+        replicates=setup.combined(metrics),
+    ),
+    workers=workers,
+    name="overlaps",
+)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_overlap
 # :name: fig-overlap
-# :alt: Two panels over the least number of common items: both averages of P@10 of nearest neighbours beside matrix factorisation, and the share of users served.
 #
 # The paper's Figure 8. MF serves everybody, so that both of its averages are one level line. Bands: 95 %
 # intervals over users.
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, shown, "figure-8"))
+figures.overlap(results["overlaps"]).show()
 
 # %% [markdown]
 # :::{finding} own/OVERLAP-SERVED
@@ -673,9 +681,7 @@ HTML(style.downloads(figure, shown, "figure-8"))
 # groups.
 
 # %%
-record = f"{setup.CHAPTER}/refused"
-given = {"grid": results["overlaps"].grid.to_dict()}
-results["refused"] = makers.run_maker(record, dataset, parameters=given, record=record)
+results["refused"] = measure.refused(dataset, grid=results["overlaps"].grid)
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.refused_table(results["refused"]))
@@ -707,25 +713,16 @@ Markdown(chapter.tables.refused_table(results["refused"]))
 # A test over users asks whether another sample of *users* would give the same winner. It does not ask
 # whether another split would. Here are all cells of Tables 3 and 4, with as many splits as there are.
 
-# %% tags=["hide-input", "remove-output"]
-shown = chapter.figures.significance(results["cells"])
-title = chapter.figures.significance_title(shown)
-figure = plots.plot_significance(
-    shown, winners=chapter.figures.WINNERS, across="seed of the split", title=title
-)
-glue("fig_significance", figure, display=False)
-
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_significance
 # :name: fig-significance
-# :alt: Two panels, a row for each cell of the paper's Tables 3 and 4 and a column for each seed of the split; triangles tell who is significantly ahead.
 #
 # Who is significantly ahead ($p<.05$, paired $t$ over users; of geometric means in logarithms), in each cell
 # of the paper's Tables 3 and 4 and each split.
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, shown, "significance"))
+figures.significance(results["cells"]).show()
 
 # %% [markdown]
 # :::{finding} own/CELLS-KNN-RS
@@ -756,16 +753,8 @@ HTML(style.downloads(figure, shown, "significance"))
 # tells that other users would give the same winner under *these decisions*, and not that other decisions would.
 # {numref}`fig-options-lead`, at the head of the page, has all decisions beside each other.
 
-# %% tags=["hide-input", "remove-output"]
-shown = chapter.figures.configurations(results)
-title = chapter.figures.configurations_title(shown)
-figure = plots.plot_configurations(
-    shown, winners=chapter.figures.WINNERS, across="kNN − MF", title=title
-)
-glue("fig_lead", figure, display=False)
-
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, shown, "all-options"))
+figures.configurations(results).show()
 
 # %% [markdown] tags=["general"]
 # (sec-options-beyond)=
@@ -781,28 +770,19 @@ HTML(style.downloads(figure, shown, "all-options"))
 # built.)
 
 # %%
-record = f"{setup.CHAPTER}/decisions"
-given = decisions.decisions_asked(dataset, min_rating, seed=seed, workers=workers)
-results["decisions"] = makers.run_maker(record, dataset, parameters=given, record=record)
-
-# %% tags=["hide-input", "remove-output"]
-shown = chapter.decision_figures.reversal_bars(results["decisions"])
-noise = chapter.decision_figures.reversal_noise(results["decisions"])
-title = chapter.decision_figures.reversal_title(shown, noise)
-figure = plots.plot_reversals(shown, across="% of the pairs", title=title, noise=noise)
-glue("fig_reversals", figure, display=False)
+asked = decisions.decisions_asked(dataset, min_rating, seed=seed)
+results["decisions"] = measure.decisions(dataset, **asked, workers=workers)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_reversals
 # :name: fig-reversals
-# :alt: A bar for each alternative to the default: the share of the pairs of systems whose sign differs, and of those that are significantly reversed.
 #
 # What each decision does alone (C2C: compared with condensed lists by nDCG@10). Grey: pairs of which another
 # system is ahead; orange: both times significantly so. Dashed: the pairs that another seed of the split turns.
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, shown, "reversals"))
+figures_of_decisions.reversals(results["decisions"]).show()
 
 # %% [markdown] tags=["general"]
 # Below, *resolved* are pairs that are significant under the alternative, and *significance changed* are those
@@ -859,23 +839,11 @@ Markdown(chapter.tables.reversals_table(results["decisions"]))
 # the right one.
 
 # %%
-record = f"{setup.CHAPTER}/worlds"
-results["worlds"] = makers.run_maker(
-    record, None, parameters=chapter.SIMULATIONS["worlds"], record=record
-)
-
-# %% tags=["hide-input", "remove-output"]
-shown = chapter.decision_figures.world_shares(results["worlds"])
-title = chapter.decision_figures.world_title(shown)
-figure = plots.plot_configurations(
-    shown, winners=("agrees better", "agrees less"), across="% of pairs", title=title
-)
-glue("fig_worlds", figure, display=False)
+results["worlds"] = measure.worlds(**truths.WORLDS, workers=workers)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_worlds
 # :name: fig-worlds
-# :alt: Three panels, one for each relation of popularity with liking: how much better each alternative agrees with the truth about pairs of systems than the default.
 #
 # How much better each alternative agrees with the truth than the default does (random halves, full lists,
 # nDCG@10, plain mean; C2C: condensed lists), in percent of the pairs that the truth tells apart. Marks: means
@@ -884,7 +852,7 @@ glue("fig_worlds", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(style.downloads(figure, shown, "worlds"))
+figures_of_decisions.worlds(results["worlds"]).show()
 
 # %% [markdown]
 # The agreement of an option minus that of the default, over all worlds:
@@ -917,7 +885,8 @@ HTML(style.downloads(figure, shown, "worlds"))
 # %% [markdown] tags=["general"]
 # Are options common because they are right? In three decisions one option was taken by more of the four papers
 # than any other; in the rest several were taken equally often, or few papers say which. Here is how often it
-# is right and wrong over all worlds, and which of its rivals surely agree less with the truth, or better:
+# is right and wrong over all worlds, and which of its rivals surely agree less with the truth, or better
+# (all of them told apart together, with a chance of 95 %):
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.commonest_table(results["worlds"]))
@@ -938,10 +907,9 @@ Markdown(chapter.tables.commonest_table(results["worlds"]))
 # real people on items drawn at random: by those, each option can be asked the same.
 
 # %%
-given = truths.truths_asked(dataset, min_rating, seed=seed)
-record = f"{setup.CHAPTER}/truths"
-if given:
-    results["truths"] = makers.run_maker(record, dataset, parameters=given, record=record)
+asked = truths.truths_asked(dataset, min_rating, seed=seed)
+if asked:
+    results["truths"] = measure.truths(dataset, **asked)
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.truths_table(results.get("truths")))
@@ -1023,12 +991,15 @@ Markdown(chapter.tables.options_table())
 # ## Verdicts
 
 # %%
-record = f"{setup.CHAPTER}/checks"
-given = {"min_rating": min_rating, "ratios": [10, 50], "grid": start.grid.to_dict()}
-results["checks"] = makers.run_maker(record, dataset, parameters=given, record=record)
-record = f"{setup.CHAPTER}/identities"  # what holds on any data, checked once in a world
-in_world = chapter.SIMULATIONS["identities"]
-makers.run_maker(record, None, parameters=in_world, record=record)
+results["checks"] = measure.checks(
+    dataset,
+    min_rating=min_rating,
+    ratios=[10, 50],
+    grid=start.grid,
+    fills=results["fills"].grid,
+    overlaps=results["overlaps"].grid,
+)
+measure.identities()  # what holds on any data, checked once in a world
 
 # %% tags=["hide-input"]
 verdicts = judge_chapter("offline option taxonomy", results)

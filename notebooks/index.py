@@ -21,7 +21,6 @@
 #
 # ```{glue:figure} fig_one_list
 # :name: fig-one-list
-# :alt: Bars of the precision of Popularity, the same list measured in four ways, with its values.
 #
 # The same list and the same data, {glue:text}`data`. What differs is which items are ranked for a
 # user: all that anybody has test data for, a sample of them, one relevant item among sampled ones, or
@@ -47,8 +46,8 @@ from IPython.display import HTML
 from myst_nb import glue
 
 from recbias.book import matrix
-from recbias.book.chapters.design_alternatives import panels, plots, setup
-from recbias.book.figures import style
+from recbias.book.chapters.design_alternatives import figures, panels, setup
+from recbias.book.figures import use_book_style
 from recbias.book.findings import state
 from recbias.claims import load_chapter
 
@@ -56,15 +55,12 @@ from recbias.claims import load_chapter
 dataset: str = "ml-1m"
 
 # %% tags=["remove-cell"]
-style.use_book_style()
+use_book_style()
 results = load_chapter(setup.CHAPTER, dataset)
 measured = results["systems"]
 sampled = {label: protocol.rule.n_sampled for label, protocol in measured.grid.parsed.items()}
 designs = panels.four_designs(sampled["1R"] + 1, sampled["NN"])
-bars = {each.name: (each.label, str(measured.metric(each.label, "P"))) for each in designs}
-ceilings = {designs[2].name: 1 / measured.metric("1R", "P").cutoff}
-figure = plots.plot_designs(measured, bars, system="Popularity", ceilings=ceilings)
-glue("fig_one_list", figure, display=False)
+figures.one_ranking(measured, designs, name="one_list").show()
 glue("data", measured.dataset["title"].partition(" (")[0], display=False)
 state("design alternatives", results)
 

@@ -84,7 +84,7 @@ Markdown(markdown_table(("class", *table.columns), rows))
 # | no | at least one core part is refuted, and none holds |
 # | partly | some core parts hold and some are refuted; each is listed, the refuted first |
 # | undecided | no core part is refuted, and at least one is open or cannot be tested; the card says what would decide it |
-# | not testable here | this dataset cannot answer, for a stated reason, such as no timestamps; another column may |
+# | not testable here | this dataset cannot answer, for a stated reason, such as no timestamps; another column may. Or none can: what authors should do is about practice |
 # | not yet | no experiment in the book computes it so far |
 #
 # Beside the verdict each card counts the details, and gives the strict verdict, by all parts alike,

@@ -33,9 +33,8 @@ from myst_nb import glue
 
 from recbias import line_up
 from recbias.book import findings, pages
-from recbias.book.figures.settings import plot_ranges, plot_readings
-from recbias.book.figures.style import downloads, use_book_style
-from recbias.book.systems import readings, sensitivity, tables, ties
+from recbias.book.figures import use_book_style
+from recbias.book.systems import figures, readings, sensitivity, tables, ties
 from recbias.book.systems.line_up import LINE_UP, choose_setup
 from recbias.data import ratings
 from recbias.recommenders import descriptions, line_ups
@@ -94,16 +93,11 @@ cheap = (
 Markdown(readings.span_sentence(named, setup.precision))
 
 # %% tags=["hide-input"]
-title = readings.headline(named, setup.precision)
-figure = plot_readings(named, label=setup.protocol, metric=setup.precision, title=title)
-glue("fig_one_name", figure, display=False)
-table = tables.values_table(named)
-HTML(downloads(figure, table, f"one-name-{named.dataset['name']}"))
+figures.one_name(named).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_one_name
 # :name: fig-one-name
-# :alt: Bars of precision with 95 percent intervals, one for each reading of "user kNN, cosine", the best on top.
 #
 # Readings of "user kNN, cosine", from the best to the worst; whiskers: 95 % intervals over users.
 # Means and RankSys take the cosine of whole profiles, LibRec that over common items.
@@ -276,14 +270,11 @@ single = setup.measure("sensitivity", [*chosen, *moved], split="ratio 0.2")
 # %% tags=["hide-input"]
 values = sensitivity.values_of_variations(single, chosen, ways, metric=setup.precision)
 spans = sensitivity.spans(values, chosen)
-figure = plot_ranges(spans, metric=setup.precision, title=sensitivity.headline(spans))
-glue("fig_sensitivity", figure, display=False)
-HTML(downloads(figure, values.set_index("system"), f"sensitivity-{single.dataset['name']}"))
+figures.sensitivity(single, values, chosen, metric=setup.precision).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_sensitivity
 # :name: fig-sensitivity
-# :alt: For each system of the line-up the range of its precision and of its rank as one parameter at a time is changed.
 #
 # Precision (left) and rank in the line-up (right) as one parameter at a time is changed. Dots: at the
 # line-up's parameters. A rank is the place among the others, each at the line-up's parameters.

@@ -2,7 +2,8 @@
 
 ``python tests/golden_asked.py`` derives it anew. Do so together with the change of the notebook
 that asks for other parameters, and with results that are recorded again. The notebooks run without
-data, on what is recorded, and every ``run`` and ``run_maker`` is noted before it reads anything.
+data, on what is recorded; what every ``run`` and every maker is asked for is noted before it reads
+anything.
 
 ``python tests/golden_asked.py DATASET [NOTEBOOK ...]`` prints what is asked for of one data set.
 """
@@ -133,29 +134,31 @@ def _run_cells(notebook: Any, given: dict[str, str]) -> Iterator[str]:
 
 
 def _note_into(asked: Asked) -> None:
-    """Put functions that note in the place of `run` and `run_maker`, wherever imported."""
+    """Let makers note what they are asked for, and put a function that notes in place of `run`."""
     from recbias.experiment import makers
     from recbias.experiment import run as running
     from recbias.experiment.asked import asked_of
+    from recbias.experiment.results import kept_as
 
     def note(dataset: str | None, record: str | None, parameters: Any) -> None:
         if record is not None:
             asked.setdefault(dataset or SIMULATIONS, {})[record] = asked_of(parameters)
 
     def run(grid: Any, *, _run: Any = running.run, **options: Any) -> Any:
-        note(grid.dataset, options.get("record"), grid.to_dict())
+        note(grid.dataset, kept_as(options.get("name", "")), grid.to_dict())
         return _run(grid, **options)
 
-    def run_maker(name: str, dataset: Any, *, _make: Any = makers.run_maker, **options: Any) -> Any:
-        parameters = {"maker": name, "given": options["parameters"]}
-        note(dataset, options.get("record"), parameters)
-        return _make(name, dataset, **options)
+    measured, found = running.run, makers.Maker.find
 
-    instead = {id(running.run): run, id(makers.run_maker): run_maker}
+    def find(maker: Any, dataset: Any, given: Any, record: Any, **options: Any) -> Any:
+        note(dataset, record, {"maker": maker.name, "given": given})
+        return found(maker, dataset, given, record, **options)
+
+    makers.Maker.find = find  # type: ignore[method-assign]
     for module in [module for name, module in sys.modules.items() if name.startswith("recbias")]:
         for name, value in list(vars(module).items()):
-            if id(value) in instead:
-                setattr(module, name, instead[id(value)])
+            if value is measured:
+                setattr(module, name, run)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ raised revision of the component that changed. Metrics, algorithms and worlds ha
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ import numpy as np
 
 from explicit_lists import FixedScores
 from recbias import ranking
+from recbias._system.places import cells_kept_in
 from recbias.data.datasets import Dataset, dataset_info
 from recbias.data.simulation import make_world
+from recbias.experiment import worlds
 from recbias.experiment.reduction import N_REPLICATES
 from recbias.experiment.store import digest
 from recbias.metrics import aggregation, measure, parse_metric
@@ -26,6 +29,7 @@ from recbias.protocol.splits import SplitRule
 from recbias.protocol.targets import TargetRule, Targets, popularity_groups
 from recbias.protocol.testset import TestSet, dataset_splits, kept_rows, reduced_split
 from recbias.ranking import kernels, passes, unscored
+from recbias.recommenders import System
 from recbias.stats import comparison, resampling
 
 FILE = Path(__file__).with_name("golden_components.json")
@@ -40,6 +44,7 @@ REVISIONS: dict[str, tuple[Any, str]] = {
     "sampling": (ranking, "SAMPLING_REVISION"),
     "unscored": (ranking, "UNSCORED_REVISION"),
     "aggregation": (aggregation, "REVISION"),
+    "worlds": (worlds, "REVISION"),
 }
 
 
@@ -169,6 +174,24 @@ def _aggregation() -> dict[str, str]:
     return found
 
 
+def _dataset() -> Dataset:
+    return DATASET
+
+
+def _worlds() -> dict[str, str]:
+    grid = worlds.WorldGrid(
+        [worlds.World(_dataset, 3)],
+        [System(name, name, {}) for name in ("Popularity", "Random")],
+        dict.fromkeys(("seen", "drawn", "true"), "AI-AN-AR rel>=4"),
+        {label: (label, "P@5") for label in ("seen", "drawn", "true")} | {"rho": ("true", "rho")},
+        tests={"drawn": "truth sample=9", "true": "truth"},
+        n_seeds=2,
+    )
+    with tempfile.TemporaryDirectory() as folder, cells_kept_in(Path(folder)):
+        (table,) = worlds.run_worlds(grid)
+    return {name: _digits(table[name]) for name in grid.columns}
+
+
 def _digits(numbers: Any) -> str:
     """Nine digits of each: fewer than processors differ in, more than any change hides."""
     return _bits(np.array([f"{number:.8e}" for number in np.ravel(numbers)]))
@@ -181,6 +204,7 @@ _COMPUTE: dict[str, Callable[[], dict[str, str]]] = {
     "sampling": _sampling,
     "unscored": _unscored,
     "aggregation": _aggregation,
+    "worlds": _worlds,
 }
 
 
@@ -243,6 +267,11 @@ def _break_aggregation(patch: Any) -> None:
     patch.setattr(aggregation, "finish", lambda sums, *more: 2 * original(sums, *more))
 
 
+def _break_worlds(patch: Any) -> None:
+    original = worlds.stream
+    patch.setattr(worlds, "stream", lambda seed, *labels: original(seed + 1, *labels))
+
+
 BREAKS: dict[str, Callable[[Any], None]] = {
     "splits": _break_splits,
     "thinning": _break_thinning,
@@ -250,14 +279,16 @@ BREAKS: dict[str, Callable[[Any], None]] = {
     "sampling": _break_sampling,
     "unscored": _break_unscored,
     "aggregation": _break_aggregation,
+    "worlds": _break_worlds,
 }
 FOLLOWS = {
-    "splits": ("splits", "thinning"),
-    "thinning": ("thinning",),
-    "ranking": ("ranking", "unscored"),
+    "splits": ("splits", "thinning", "worlds"),
+    "thinning": ("thinning", "worlds"),
+    "ranking": ("ranking", "unscored", "worlds"),
     "sampling": ("sampling",),
     "unscored": ("unscored",),
     "aggregation": ("aggregation",),
+    "worlds": ("worlds",),
 }
 
 

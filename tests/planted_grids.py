@@ -9,6 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from chapter_grids import (
+    baseline_protocols,
+    concentration_protocols,
+    fill_grid,
+    lemma_protocols,
+    overlap_grid,
+    ratio_grid,
+    sparsity_protocols,
+    start_grid,
+)
 from recbias import line_up
 from recbias.book import non_personalised
 from recbias.book.chapters import (
@@ -55,7 +65,7 @@ def _design_alternatives() -> dict[str, PlantedGrid]:
     }
     two = {label: protocols[label] for label in ("AR", "1R")}
     drawn = [each for each in systems if each.name in setup.LEMMA_SYSTEMS]
-    lemma, tests = setup.lemma_protocols(MIN_RATING)
+    lemma, tests = lemma_protocols(MIN_RATING)
     kept = {"replicates": setup.combined(CUTOFF, SIZE)}
     return {
         "systems": PlantedGrid(systems, protocols, metrics, kept),
@@ -67,19 +77,18 @@ def _design_alternatives() -> dict[str, PlantedGrid]:
 
 
 def _sparsity_bias() -> dict[str, PlantedGrid]:
-    protocols, tests = sparsity_bias.setup.protocols(MIN_RATING)
+    protocols, tests = sparsity_protocols(MIN_RATING)
     metrics = sparsity_bias.setup.metrics(CUTOFF, SIZE, (100, 400, 700, 1000))
     kept = {"tests": tests, "replicates": combined(metrics)}
-    asked = non_personalised.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE, floor=True)
+    measured = non_personalised.floor_metrics(CUTOFF, SIZE)
     return {
         "systems": PlantedGrid(line_up("bcc17"), protocols, metrics, kept),
-        "baselines": _baselines(non_personalised.baselines(MIN_RATING, floor=True), asked),
+        "baselines": _baselines(measured, floor=True),
     }
 
 
 def _popularity_bias() -> dict[str, PlantedGrid]:
-    asked = non_personalised.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE)
-    return {"baselines": _baselines(non_personalised.baselines(MIN_RATING), asked)}
+    return {"baselines": _baselines(non_personalised.baseline_metrics(CUTOFF, SIZE))}
 
 
 def _overcoming_popularity_bias() -> dict[str, PlantedGrid]:
@@ -97,19 +106,33 @@ def _overcoming_popularity_bias() -> dict[str, PlantedGrid]:
             chapter.setup.uniform_metrics(**size),
             {},
         ),
-        "uniform_baselines": _baselines(alike, non_personalised.baseline_grid(MIN_RATING, **size)),
+        "uniform_baselines": _baselines(non_personalised.baseline_metrics(CUTOFF, SIZE)),
     }
     for table, uniform in (("", False), ("uniform_", True)):
-        of_settings = chapter.setup.setting_grid(MIN_RATING, **size, uniform=uniform)
-        planted[f"{table}grid"] = PlantedGrid(_settings(), *of_settings.values(), {})
-        of_other = chapter.setup.threshold_grid(OTHER_RATING, **size, uniform=uniform)
-        planted[f"{table}threshold"] = PlantedGrid(
-            five, of_other["protocols"], of_other["metrics"], {"tests": of_other["tests"]}
+        texts = chapter.setup.uniform_protocols if uniform else _folds
+        of_settings = chapter.setup.setting_metrics(**size)
+        labels = ("UAR", "U1R") if uniform else ("AR", "AI", "1R", "P1R")
+        planted[f"{table}grid"] = PlantedGrid(
+            _settings(), _of(texts(MIN_RATING), labels), _of(of_settings, labels), {}
         )
+        of_other = chapter.setup.threshold_metrics(OTHER_RATING, **size)
+        labels = ("UAR", "U1R") if uniform else ("AR", "1R", "head", "P1R")
+        planted[f"{table}threshold"] = PlantedGrid(
+            five, _of(texts(OTHER_RATING), labels), _of(of_other, labels),
+            {"tests": {} if uniform else tests},
+        )  # fmt: skip
     for table, asked in chapter.kept.kept_grids(MIN_RATING, **size).items():
         options = {"tests": asked["tests"], "replicates": asked["replicates"]}
         planted[table] = PlantedGrid(alike, asked["protocols"], asked["metrics"], options)
     return planted
+
+
+def _folds(min_rating: float) -> dict[str, str]:
+    return overcoming_popularity_bias.setup.protocols(min_rating)[0]
+
+
+def _of(named: Mapping[str, Any], labels: Sequence[str]) -> dict[str, Any]:
+    return {label: named[label] for label in labels}
 
 
 def _settings() -> list[System]:
@@ -138,7 +161,9 @@ def _true_vs_false_positive_disagreement() -> dict[str, PlantedGrid]:
 
 def _at_random() -> PlantedGrid:
     chapter = true_vs_false_positive_disagreement
-    protocols, tests = chapter.true_values.at_random(RELEVANT, truth="unbiased")
+    side = chapter.true_values.drawn_side("unbiased")
+    tests = {"all": side, "half": f"{side} removed=50%", "tenth": f"{side} removed=90%"}
+    protocols = dict.fromkeys(tests, f"AI-AN-AR rel>={RELEVANT} users=tested")
     metrics = dict.fromkeys(protocols, (f"P@{CUTOFF}", f"antiP@{CUTOFF}"))
     return PlantedGrid(line_up("mccrs20"), protocols, metrics, {"tests": tests})
 
@@ -148,19 +173,17 @@ def _concentration_metrics() -> dict[str, PlantedGrid]:
     metrics = {"full": chapter.setup.metrics(CUTOFF)}
     systems = chapter.setup.line_up_of("ml-1m", RELEVANT)
     kept = {"replicates": chapter.setup.combined(metrics)}
-    return {"systems": PlantedGrid(systems, chapter.setup.protocols(RELEVANT), metrics, kept)}
+    return {"systems": PlantedGrid(systems, concentration_protocols(RELEVANT), metrics, kept)}
 
 
 def _offline_option_taxonomy() -> dict[str, PlantedGrid]:
     chapter = offline_option_taxonomy
     asked = {
-        "systems": chapter.setup.start_grid("ml-1m", RELEVANT, seed=1),
-        "fills": chapter.setup.fill_grid("ml-1m", RELEVANT, seed=1),
-        "overlaps": chapter.setup.overlap_grid("ml-1m", RELEVANT, seed=1),
+        "systems": start_grid("ml-1m", RELEVANT, seed=1),
+        "fills": fill_grid("ml-1m", RELEVANT, seed=1),
+        "overlaps": overlap_grid("ml-1m", RELEVANT, seed=1),
         **{
-            chapter.setup.ratio_name(ratio): chapter.setup.ratio_grid(
-                "ml-1m", RELEVANT, ratio, seed=1
-            )
+            chapter.setup.ratio_name(ratio): ratio_grid("ml-1m", RELEVANT, ratio, seed=1)
             for ratio in chapter.setup.RATIOS
         },
     }
@@ -172,8 +195,10 @@ def _offline_option_taxonomy() -> dict[str, PlantedGrid]:
     }
 
 
-def _baselines(systems: Sequence[System], asked: Mapping[str, Any]) -> PlantedGrid:
-    return PlantedGrid(systems, asked["protocols"], asked["metrics"], {"tests": asked["tests"]})
+def _baselines(metrics: Mapping[str, Sequence[str]], *, floor: bool = False) -> PlantedGrid:
+    systems = non_personalised.baselines(MIN_RATING, floor=floor)
+    tests = {"AR half": "observed removed=50%"} if floor else {}
+    return PlantedGrid(systems, baseline_protocols(MIN_RATING, metrics), metrics, {"tests": tests})
 
 
 PLANTED: Mapping[str, Callable[[], dict[str, PlantedGrid]]] = {

@@ -41,9 +41,9 @@ LEAST, MOST_MUTANTS, PATIENCE = 0.95, 400, 30
 """Share that has to die; how many are tried, evenly spaced; seconds until one counts as hung."""
 
 NOT_TRIED = {
-    "theorem_checks": "hands over what the checks are given; trains systems anew",
+    "checks": "hands over what the checks are given; trains systems anew",
     "train_as_experiment": "trains",
-    "theorem_identities": "hands over what the checks are given; trains systems anew",
+    "identities": "hands over what the checks are given; trains systems anew",
     "_in_world": "asks for what is ranked",
     "_used_in_world": "is about keys of stored results",
     "_chosen_users": "is about large data only",

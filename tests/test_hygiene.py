@@ -7,9 +7,12 @@ import dataclasses
 import hashlib
 import importlib
 import inspect
+import os
 import pkgutil
 import re
+import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -28,7 +31,7 @@ from recbias.data.ratings import Ratings
 from recbias.data.selection import Selection
 from recbias.data.simulation import World, make_world
 from recbias.errors import MissingData
-from recbias.experiment.cells import rank_seed
+from recbias.experiment.cells import rank_seed, rank_split, reduce_positions
 from recbias.experiment.measurement import measure
 from recbias.metrics import parse_metric
 from recbias.metrics.by_chance import by_chance
@@ -194,6 +197,33 @@ def test_the_linter_refuses_code_from_data() -> None:
 # ------------------------------------------------------------------------------ randomness
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line", ["from recbias.ranking import rank_once", "from recbias.experiment import engine"]
+)
+def test_the_linter_refuses_a_chapter_that_ranks_by_itself(line: str, tmp_path: Path) -> None:
+    """The twin of the clean code, which `make lint` looks at."""
+    copy = tmp_path / "src"
+    shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    chapter = copy / "recbias/book/chapters/popularity_bias/skew.py"
+    text = chapter.read_text(encoding="utf-8")
+    command = [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--contract"]
+    environment = {**os.environ, "PYTHONPATH": str(copy)}
+
+    def lint() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, "chapters-ask-experiments"],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    assert lint().returncode == 0
+    chapter.write_text(text.replace("import pandas as pd", f"import pandas as pd\n{line}"))
+    broken = lint()
+    assert broken.returncode == 1
+    assert "popularity_bias.skew -> recbias." in broken.stdout
+
+
 def random_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """List the public functions and methods that take a generator or a seed."""
     for module_info in pkgutil.walk_packages(recbias.__path__, "recbias."):
@@ -266,6 +296,14 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ),
     "ranking.passes.top_items": lambda seed: top_items(
         POPULARITY, SPLIT, cutoff=30, candidates="AI", seed=seed
+    ),
+    "experiment.cells.rank_split": lambda seed: (
+        rank_split(POPULARITY, SPLIT, seed=seed)[0].list_items
+    ),
+    "experiment.cells.reduce_positions": lambda seed: (
+        reduce_positions(
+            rank_once(POPULARITY, SPLIT, seed=0)[0], SPLIT, TestSet(removed=50), seed=seed
+        ).item
     ),
     "recommenders.as_published.file_order.InFileOrder.fit": lambda seed: (
         PLSAInFileOrder(n_iterations=1).fit(SPLIT.train, rng=_rng(seed)).topics

@@ -1,8 +1,9 @@
 """Pictures in the page itself: an SVG that is linked as an image has no text that can be selected.
 
 What Matplotlib writes is made to share a page with others: identifiers are this picture's own,
-the style that it sets for everything becomes one of its root, and the description of the image
-becomes the name under which assistive technology announces it.
+the style that it sets for everything becomes one of its root, and what the page says of the
+image, or else what the picture says of itself, becomes the name under which assistive technology
+announces it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+
+from recbias.book.html import svg_description
 
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
@@ -79,5 +82,6 @@ def inline_pictures(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     pictures = [each for each in doctree.findall(nodes.image) if each["uri"].endswith(".svg")]
     for number, image in enumerate(pictures, start=1):
         text = Path(app.srcdir, image["uri"]).read_text(encoding="utf-8")
-        svg = inline_svg(text, image.get("alt", ""), f"picture-{number}-")
+        label = image.get("alt") or svg_description(text)
+        svg = inline_svg(text, label, f"picture-{number}-")
         image.replace_self(nodes.raw("", svg, format="html"))

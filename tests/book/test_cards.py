@@ -9,6 +9,7 @@ import json
 import math
 import re
 from base64 import b64decode
+from collections import Counter
 from functools import cache
 from html import unescape
 
@@ -18,18 +19,24 @@ from click.testing import CliRunner
 
 from recbias.book import matrix
 from recbias.book.cards import (
+    KINDS,
+    answer_totals,
     by_importance,
     claim_html,
     finding_html,
     lead,
     measured_text,
     standing_html,
+    totals,
     verdict_cards,
 )
 from recbias.book.chapters.design_alternatives import setup
 from recbias.book.html import typeset
+from recbias.book.pages import claims_of
 from recbias.claims import claims, judge, load_chapter
+from recbias.claims.answers import Answers
 from recbias.claims.judging import Verdict, by_parts
+from recbias.claims.ledger import NO_ASSERTION
 from recbias.claims.parts import Part
 from recbias.claims.records import Record, criteria_of
 from recbias.claims.topics import chapters
@@ -168,7 +175,7 @@ def test_theorems_and_definitions_are_folded_below_the_measured(judged):
     cards = verdict_cards(judged["ml-1m"])
     group = cards.index('<details class="claim-group">')
     by_kind = {
-        kind: [each.claim.id for each in judged["ml-1m"] if each.claim.kind == kind]
+        kind: [each.claim.id for each in judged["ml-1m"] if each.claim.counts_as == kind]
         for kind in ("empirical", "theorem", "definition")
     }
     place = {name: cards.index(f'id="{name.lower()}"') for ids in by_kind.values() for name in ids}
@@ -384,8 +391,66 @@ def test_the_edition_comes_first_and_lends_its_findings(judged, monkeypatch):
 def test_the_small_matrix_has_what_only_a_measurement_can_tell(judged):
     found = CELL.findall(matrix.small_matrix_html(judged))
     shown = {label.split(" on ")[0] for _, _, _, _, label, _ in found}
-    assert shown == {c.id for c in claims() if chapters()[c.topic] and c.kind == "empirical"}
+    assert shown == {c.id for c in claims() if c.asserts and c.kind == "empirical"}
     assert all(href.startswith("scorecard.html#") for _, href, *_ in found)
+
+
+APART = [claim.id for claim in claims() if not claim.asserts]
+"""Of a paper that nobody could read, or derived: no claims of the papers."""
+
+
+def verdicts_of(topic, word):
+    """The same verdict on each claim of a chapter."""
+    return [Verdict(claim, word) for claim in claims() if claim.topic == topic]
+
+
+def test_entries_without_an_assertion_are_known():
+    assert "ATM15-C-POP" in APART
+    assert {name for name in APART if name != "ATM15-C-POP"} == {
+        claim.id for claim in claims() if claim.paper == "TOIS21"
+    }
+    assert {claim.counts_as for claim in claims() if claim.id in APART} == {NO_ASSERTION}
+    assert all(c.counts_as == c.kind for c in claims() if c.id not in APART)
+
+
+@pytest.mark.parametrize("topic", ["concentration metrics", "true vs false positive disagreement"])
+def test_entries_without_an_assertion_are_in_no_total_of_claims(topic):
+    """Wherever a page counts: groups of cards, chapters of the matrix, answers, lists of claims."""
+    found = verdicts_of(topic, "yes")
+    n_apart = sum(each.claim.id in APART for each in found)
+    n_claims = len(found) - n_apart
+    assert n_apart
+    counts = Counter(each.claim.kind for each in found if each.claim.id not in APART)
+    groups = re.findall(r"</strong>: (\d+) yes", verdict_cards(found))
+    assert list(map(int, groups)) == [*(counts[kind] for kind in KINDS if counts[kind]), n_apart]
+
+    told = f"{n_claims} yes; apart: {n_apart} with {NO_ASSERTION}</span>"
+    assert told in matrix.matrix_html({"ml-1m": found})
+    kinds = re.findall(r'data-class="([^"]+)"', matrix.matrix_html({"ml-1m": found}))
+    assert Counter(kinds) == {**counts, NO_ASSERTION: n_apart}
+    small = matrix.small_matrix_html({"ml-1m": found})
+    assert not any(name.lower() in small for name in APART)
+
+    answered = [Answers(each.claim, ("ml-1m",), "yes") for each in found]
+    page = matrix.answers_html(answered)
+    assert f"empirical: {counts['empirical']} yes; apart: {n_apart} with {NO_ASSERTION}" in page
+    for table in (totals(found), answer_totals(answered)):
+        assert table.loc["empirical", "yes"] == counts["empirical"]
+        assert table.loc[NO_ASSERTION, "yes"] == n_apart
+    listed = claims_of(topic)
+    assert f"The {n_claims} claims of this chapter, and {n_apart} with {NO_ASSERTION}<" in listed
+    assert f"<td>{n_claims}; apart: {n_apart} with {NO_ASSERTION}</td>" in matrix.chapters_html()
+
+
+def test_what_is_handed_out_says_how_it_counts():
+    found = verdicts_of("concentration metrics", "yes")
+    rows = list(csv.DictReader(io.StringIO(matrix.scorecard_csv({"ml-1m": found}))))
+    assert {row["claim"] for row in rows if row["counts as"] == NO_ASSERTION} == {"ATM15-C-POP"}
+    documents = [each.to_dict() for each in found]
+    documents += [Answers(each.claim, (), "yes").to_dict() for each in found]
+    apart = {each["id"] for each in documents if each["counts as"] == NO_ASSERTION}
+    assert apart == {"ATM15-C-POP"}
+    assert all(d["counts as"] == d["class"] for d in documents if d["id"] != "ATM15-C-POP")
 
 
 def test_a_chapter_that_is_not_written_takes_a_line_too(monkeypatch):

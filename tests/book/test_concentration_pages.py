@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import shown
+from chapter_grids import concentration_protocols
 from expressions_at import value_of
 from recbias import Grid, run
 from recbias._system.places import cells_kept_in
@@ -30,7 +33,6 @@ from recbias.book.chapters.concentration_metrics.loop import (
     INDEX,
     STARTS,
     foretold,
-    rounds_shown,
 )
 from recbias.book.chapters.concentration_metrics.orders import listing, rank_rows
 from recbias.claims.evidence import NotComputed
@@ -38,7 +40,7 @@ from recbias.claims.expressions import Term
 from recbias.data.datasets import load_dataset
 from recbias.data.simulation import PreferenceOptions
 from recbias.experiment.feedback import Loop, measure_rounds
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 from recbias.metrics.prior import long_tail_index
@@ -55,7 +57,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     systems = [each for each in setup.line_up_of(WORLD, 4, 1) if each.name in LISTED]
     metrics = {"full": setup.metrics(CUTOFF)}
     grid = Grid(
-        WORLD, tuple(systems), setup.protocols(4), metrics, split="k-fold 2", seed=1,
+        WORLD, tuple(systems), concentration_protocols(4), metrics, split="k-fold 2", seed=1,
         replicates=setup.combined(metrics),
     )  # fmt: skip
     with cells_kept_in(tmp_path_factory.mktemp("cells")):
@@ -64,7 +66,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
 
 def made(name: str, results: Results, **given: Any) -> Table:
     asked = {"min_rating": 4, "grid": results.grid.to_dict(), **given}
-    found = run_maker(f"06_concentration/{name}", WORLD, parameters=asked)
+    found = find_maker(f"06_concentration/{name}")(WORLD, **asked)
     assert isinstance(found, Table)
     return found
 
@@ -245,7 +247,7 @@ def plain_statistics(lists: Any, prior: list[int]) -> tuple[float, float, float]
 
 def test_what_is_explained_is_a_squared_correlation_over_systems(measured: Results) -> None:
     given = {"cutoffs": [CUTOFF], "grid": measured.grid.to_dict()}
-    found = run_maker("06_concentration/explained", WORLD, parameters=given)
+    found = find_maker("06_concentration/explained")(WORLD, **given)
     assert isinstance(found, Table)
     of = found.frame.set_index(["form", "by", "fold"])["value"].sort_index()
     dataset, grid = load_dataset(WORLD), references._first_seeds(measured.grid, LISTED)
@@ -365,7 +367,7 @@ def test_lorenz_curves_enclose_gini(measured: Results) -> None:
     assert np.allclose(curves.iloc[-1], 1)
     assert (np.diff(curves.to_numpy(), axis=0) >= -1e-12).all()
     assert (np.diff(curves.to_numpy(), n=2, axis=0) >= -1e-9).all()  # it bends upwards
-    title = figures.lorenz_title(curves)
+    title = figures.lorenz(made("lorenz", measured, cutoff=CUTOFF)).title
     inside = [(curves[each] <= curves["prior"] + 1e-12).all() for each in ("AR", "WBPR")]
     below = sum(map(bool, inside))
     assert title.startswith(f"{below} of 2 systems")
@@ -391,15 +393,18 @@ def ranks(**columns: list[int]) -> pd.DataFrame:
 
 def test_titles_say_what_the_ranks_say() -> None:
     both = ranks(Gini=[1, 2, 3, 4, 5], CI=[5, 1, 2, 4, 3])
-    assert figures.map_title(both).endswith("deviating least:\ns0")
-    assert "No system" in figures.map_title(ranks(Gini=[1, 2, 3, 4, 5], CI=[1, 2, 3, 4, 5]))
+    poster = shown.figures("06")["lead"]
+    assert replace(poster, rows=both).title.endswith("deviating least:\ns0")
+    alike = ranks(Gini=[1, 2, 3, 4, 5], CI=[1, 2, 3, 4, 5])
+    assert "No system" in replace(poster, rows=alike).title
     nine = pd.concat(
         [
             ranks(a=[1, 2], b=[1, 2], c=[1, 2]).assign(panel="as printed"),
             ranks(a=[1, 2], b=[2, 1], c=[1, 2]).assign(panel="with percentiles"),
         ]
     )
-    assert figures.lambda_title(nine).endswith("1 as printed, 2 with percentiles")
+    title = replace(shown.figures("06")["lambdas"], rows=nine).title
+    assert title.endswith("1 as printed, 2 with percentiles")
 
 
 # -- the loop --------------------------------------------------------------------------------------
@@ -453,12 +458,21 @@ def test_what_is_foretold_is_a_rank_correlation_in_each_world() -> None:
 
 
 def test_courses_are_means_over_worlds_and_titles_count_what_rises() -> None:
-    shown = rounds_shown(a_loop(), "attentive", figures.SHOWN_ROUNDS)
-    own = shown[(shown["panel"] == figures.SHOWN_ROUNDS["Gini"]) & (shown["system"] == "AR")]
+    figure = figures.courses(a_loop(), "attentive")
+    rows = figure.rows
+    own = rows[(rows["panel"] == "Gini of the lists") & (rows["system"] == "AR")]
     assert own["value"].tolist() == pytest.approx([0.815, 0.915])
-    assert figures.loop_title(shown).startswith("Lists of 3 of 3 systems")
-    fallen = shown.assign(value=-shown["value"])
-    assert figures.loop_title(fallen).startswith("Lists of 0 of 3 systems")
+    assert figure.title.startswith("Lists of 3 of 3 systems")
+    fallen = replace(figure, rows=rows.assign(value=-rows["value"]))
+    assert fallen.title.startswith("Lists of 0 of 3 systems")
+
+
+def test_taus_are_written_short_and_framed_where_they_are_sure() -> None:
+    pairs = [("a", "b", 1.0, 0.91), ("a", "c", -0.96, 0.9), ("b", "c", -0.04, 0.0)]
+    rows = pd.DataFrame([*pairs, ("a", "d", -0.35, 0)], columns=["a", "b", "tau", "low"])
+    axis = replace(shown.figures("06")["alike"], rows=rows).picture().axes[0]
+    assert {text.get_text() for text in axis.texts} == {"1", "-1", "0", "-.3"}
+    assert sum(patch.get_linewidth() == 2 for patch in axis.patches) == 1
 
 
 def test_records_read_the_loop_and_say_what_is_not_there() -> None:
@@ -487,7 +501,7 @@ def test_a_small_loop_is_that_of_its_courses(tmp_path: Any) -> None:
     asked = {"n_worlds": 1, "size": (30, 40), "density": 0.1, "n_rounds": 1, "cutoff": 3,
              "share": 0.5, "min_rating": 4, "workers": 1}  # fmt: skip
     with cells_kept_in(tmp_path):
-        found = run_maker("06_concentration/loop", None, parameters=asked)
+        found = find_maker("06_concentration/loop")(**asked)
         assert isinstance(found, Table)
         assert len(found.frame) == 2 * len(setup.SEVEN) * 2
         (popular,) = [each for each in line_up("atm15", min_rating=4) if each.name == "AR"]

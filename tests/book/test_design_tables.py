@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from recbias.book.chapters.design_alternatives import panels, setup, tables
+from recbias.book.chapters.design_alternatives import figures, panels, setup, tables
 from recbias.book.findings import own_findings
 from recbias.claims import load_chapter
 from recbias.experiment.run import Results
@@ -48,21 +48,45 @@ def changed(results: Results, label: str, like: str) -> Results:
 
 def test_titles_follow_the_results(measured: Results):
     quoted = panels.precision_quoted(measured)
-    title = panels.values_title(measured, COMPARED, "Popularity")
+    title = figures.values(measured, COMPARED).title
     assert title.startswith("One metric, 4 designs: P@10 of Popularity is\n")
     assert title.endswith(f"{quoted['AR']}, {quoted['NN']}, {quoted['1R']} or {quoted['R_test']}")
     moved = panels.moved_pairs(measured, "AR", "R_test")
     assert moved > panels.moved_pairs(measured, "AR", "1R")
-    assert panels.ranks_title(measured, COMPARED).startswith(f"{moved} of 45 pairs of systems")
-    assert panels.ranks_title(measured, COMPARED).endswith("all tested items and own test ratings")
+    title = figures.orders(measured, COMPARED).title
+    assert title.startswith(f"{moved} of 45 pairs of systems")
+    assert title.endswith("all tested items and own test ratings")
 
 
 def test_a_title_changes_with_the_orders(measured: Results):
     alike = changed(measured, "R_test", "AR")
     assert panels.moved_pairs(alike, "AR", "R_test") == 0
-    assert "and 1 relevant + 99 sampled" in panels.ranks_title(alike, COMPARED)
+    assert "and 1 relevant + 99 sampled" in figures.orders(alike, COMPARED).title
     alike = changed(alike, "1R", "AR")
-    assert panels.ranks_title(alike, COMPARED) == "None of 45 pairs of systems surely changes order"
+    title = "None of 45 pairs of systems surely changes order"
+    assert figures.orders(alike, COMPARED).title == title
+
+
+def test_ranks_follow_values(measured: Results):
+    rows = figures.orders(measured, COMPARED).rows
+    for _, own in rows.groupby("design"):
+        expected = own["value"].rank(ascending=False)
+        assert own["rank"].tolist() == expected.tolist()
+
+
+def test_values_are_on_the_page_with_their_ceiling_and_what_is_published(measured: Results):
+    rows = figures.values(measured, COMPARED).rows.set_index(["panel", "system"])
+    for design in COMPARED:
+        metric = str(measured.metric(design.label, "P"))
+        for system in measured.systems:
+            row = rows.loc[(design.title, system)]
+            assert row["value"] == measured[system, design.label, metric].value
+            limit = 0.1 if design.label == "1R" else None
+            assert (None if row["ceiling"] != row["ceiling"] else row["ceiling"]) == limit
+    published = rows["published"].dropna()
+    assert published.to_dict() == {(COMPARED[0].title, "Popularity"): 0.08}
+    elsewhere = dataclasses.replace(measured, dataset={**measured.dataset, "name": "ml-100k"})
+    assert figures.values(elsewhere, COMPARED).rows["published"].isna().all()
 
 
 def test_the_clearest_flip_is_named_and_none_where_there_is_none(measured: Results):
@@ -76,13 +100,6 @@ def test_the_clearest_flip_is_named_and_none_where_there_is_none(measured: Resul
     assert 10.0 ** (exponent - 1) < largest <= 10.0**exponent
     one_unit = measured.tests.assign(difference=measured.tests["difference"].abs())
     assert set(panels.flips_quoted(dataclasses.replace(measured, tests=one_unit)).values()) == {"-"}
-
-
-def test_published_values_are_those_of_the_papers_data():
-    assert panels.published_values("ml-1m", COMPARED[0]) == {
-        (COMPARED[0].title, "Popularity"): (0.08, 0.005)
-    }
-    assert panels.published_values("ml-100k", COMPARED[0]) == {}
 
 
 def test_ranks_of_the_table_are_those_of_the_values(measured: Results):

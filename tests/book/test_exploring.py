@@ -242,5 +242,5 @@ def test_the_notebook_shows_it() -> None:
     assert "ml-1m" in DATASETS
     root = Path(__file__).parents[2]
     text = (root / "notebooks" / "01_design_alternatives.py").read_text(encoding="utf-8")
-    assert 'record="01_design_alternatives/explorer"' in text
+    assert 'name="explorer"' in text
     assert "explorer_html(explored, axes, states, start=start" in text

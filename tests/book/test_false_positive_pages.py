@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from planted import base_world
+from readable import faults
 from recbias import Results
 from recbias.book.chapters.true_vs_false_positive_disagreement import figures, plots
 from recbias.book.chapters.true_vs_false_positive_disagreement.items import items
@@ -19,7 +20,6 @@ from recbias.claims.quantities import order_tau
 from recbias.claims.reference import references
 from recbias.data.datasets import load_dataset
 from recbias.experiment.results import Quantity
-from test_figures import faults
 
 TOPIC = "true vs false positive disagreement"
 
@@ -77,7 +77,7 @@ def test_where_all_is_liked_correlations_are_undefined_without_a_warning(
     rows = [(user, item) for user in range(8) for item in range(6) if rated(user, item)]
     frame = pd.DataFrame(rows, columns=["user_id", "item_id"])
     with warnings.catch_warnings(action="error"):
-        _, found, _ = items(load_dataset(frame), min_rating=1, split="ratio 0.5", seed=1)
+        _, found, _ = items.function(load_dataset(frame), min_rating=1, split="ratio 0.5", seed=1)
     related = found.set_index(["measure", "of"])["value"]
     assert np.isnan(related["p", "f_P and p(rel|train)"])
     assert np.isnan(related["Pearson", "f_P and p(rel|train)"])

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from readable import faults, texts
 from recbias.book.figures import style, trust
-from test_figures import faults, texts
 
 TITLE = "One line with the message of the figure,\nand a second line with its numbers"
 

@@ -10,7 +10,6 @@ import pytest
 from recbias import Grid, line_up, run
 from recbias.book import pages
 from recbias.book.chapters.design_alternatives import tables
-from recbias.book.figures.settings import plot_settings
 from recbias.book.systems import sensitivity
 from recbias.book.systems.tables import changes_html, widest_sentence
 from recbias.book.systems.validation import MEASURES
@@ -184,14 +183,8 @@ def test_training_that_runs_away_names_its_remedy_to_nobody_but_its_reason_to_al
     assert "*MF (rating prediction)* (BiasedMF: training on 'large' has run away)" in said
 
 
-def test_tables_and_figures_show_the_others(table: str) -> None:
+def test_tables_show_the_others(table: str) -> None:
     results = run(_grid(table, "Popularity", "pLSA", "Random"))
-    figure = plot_settings(
-        results, {"a": ("Popularity",), "b": ("pLSA",)}, label="AR", metric="P@10",
-        references=("Random", "pLSA"),
-    )  # fmt: skip
-    shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    assert shown == ["a (1)", "b (0)"]
     written = tables.settings_table(results)
     assert "left out: pLSA" in written
     systems = line_up("bcc17")

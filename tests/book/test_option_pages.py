@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recbias.book.chapters.offline_option_taxonomy import decision_figures, figures, tables, truths
+from recbias.book.chapters.offline_option_taxonomy import (
+    figures,
+    figures_of_decisions,
+    tables,
+    truths,
+)
 from recbias.book.chapters.offline_option_taxonomy.setup import (
     DEPTHS,
     FILLS,
@@ -18,6 +24,7 @@ from recbias.book.chapters.offline_option_taxonomy.setup import (
     OVERLAPS,
     READINGS,
 )
+from recbias.book.figures import differences
 from recbias.experiment.decisions import CHOICES, DECISIONS
 from recbias.experiment.makers import Table
 from recbias.experiment.options import Options
@@ -88,8 +95,11 @@ def made(index: tuple[str, ...], rows: list[tuple[Any, ...]], *values: str) -> A
 def test_each_configuration_is_compared_with_both_readings() -> None:
     start = START | {("full", "nDCG@10"): (0.5, 0.3, 0.7)}
     cells = SimpleNamespace(frame=CELLS)
-    assert len(figures.configurations({"systems": results_of(start)})) == 28  # no geometric mean
-    found = figures.configurations({"systems": results_of(start), "cells": cells})
+    assert (
+        len(figures.configurations({"systems": results_of(start)}).rows) == 28
+    )  # no geometric mean
+    figure = figures.configurations({"systems": results_of(start), "cells": cells})
+    found = figure.rows
     geometric = found[found["row"] == "C3 geometric mean"]
     np.testing.assert_allclose(
         geometric[["value", "low", "high"]], [[0.3, 0.2, 0.4], [0.05, -0.05, 0.15]]
@@ -101,7 +111,7 @@ def test_each_configuration_is_compared_with_both_readings() -> None:
     assert (first["low"] < first["value"]).all()
     assert (first["value"] < first["high"]).all()
     assert not found["row"].str.contains("one lower").any()  # not measured here
-    assert figures.configurations_title(found).splitlines() == [
+    assert figure.title.splitlines() == [
         "MF as printed: kNN ahead in 15 of 15, MF in 0",
         "MF as in RankSys: kNN ahead in 0 of 15, MF in 1",
     ]
@@ -121,7 +131,7 @@ def test_ratios_and_averages_stand_where_they_were_measured() -> None:
         "ratio_30": results_of({("full", "nDCG@10"): (0.3, 0.1, 0.1)}),
         "overlaps": overlaps,
     }
-    found = figures.configurations(given)
+    found = figures.configurations(given).rows
     own = found[found["panel"] == "MF as printed"]
     assert own["row"].tolist()[:3] == [
         "the start: nDCG@10",
@@ -162,7 +172,7 @@ def test_the_title_tells_the_ratios_at_which_knn_is_ahead(
     values: dict[int, float], told: str
 ) -> None:
     given = ratios({ratio: (value, 0.3, 0.1) for ratio, value in values.items()})
-    lines = figures.ratio_title(given).splitlines()
+    lines = figures.ratios(given, None).title.splitlines()
     assert lines[1:] == [f"MF (as printed): {told}", "MF (as in RankSys): at every ratio"]
 
 
@@ -171,7 +181,7 @@ def test_the_title_leaves_out_ratios_at_which_the_interval_leaves_it_open() -> N
     given["ratio_20"][MF, "full", "nDCG@10"] = quantity(0.3, 0.05)
     gap = given["ratio_20"][KNN, "full", "nDCG@10"] - given["ratio_20"][MF, "full", "nDCG@10"]
     assert gap.interval[0] < 0 < gap.value
-    assert "MF (as printed): at 80 %" in figures.ratio_title(given)
+    assert "MF (as printed): at 80 %" in figures.ratios(given, None).title
 
 
 def test_other_seeds_are_runs_of_their_own() -> None:
@@ -183,19 +193,20 @@ def test_other_seeds_are_runs_of_their_own() -> None:
         for metric in ("P@10", "nDCG@10")
     ]
     seeds = made(("seed", "ratio", "label", "metric", "system"), rows, "value")
-    found = figures.ratio_courses(given, seeds)
+    found = figures.ratios(given, seeds).rows
     own = found[(found["panel"] == "full lists") & (found["line"] == "kNN")]
     assert own[["run", "value"]].to_numpy().tolist() == [[1, 0.4], [2, 0.2], [3, 0.3]]
     assert own["low"].notna().tolist() == [True, False, False]
-    assert len(figures.ratio_courses(given, None)) == 6
+    assert len(figures.ratios(given, None).rows) == 6
 
 
 def test_what_is_unrated_is_the_rest_of_what_is_judged() -> None:
-    found = figures.unrated_courses(ratios({20: (0.4, 0.3, 0.1)}))
+    figure = figures.unrated(ratios({20: (0.4, 0.3, 0.1)}))
+    found = figure.rows
     assert found["value"].tolist() == [75.0, 50.0, 25.0]
     assert (found["low"] < found["value"]).all()
     assert (found["high"] > found["value"]).all()
-    assert figures.unrated_title(found).startswith("Of the first ten items 25 to 75 % are unrated")
+    assert figure.title.startswith("Of the first ten items 25 to 75 % are unrated")
 
 
 def test_depth_turns_the_winner_if_both_are_sure_somewhere() -> None:
@@ -204,10 +215,11 @@ def test_depth_turns_the_winner_if_both_are_sure_somewhere() -> None:
         for label in ("full", "condensed")
         for depth in DEPTHS
     }
-    found = figures.depth_courses(results_of(values))  # type: ignore[arg-type]
+    figure = figures.depth(results_of(values))  # type: ignore[arg-type]
+    found = figure.rows
     assert found["at"].tolist()[: len(DEPTHS)] == list(DEPTHS)
     assert found["value"].iloc[0] == pytest.approx(0.2)
-    assert figures.depth_title(found).endswith("1 of 2 readings of MF")
+    assert figure.title.endswith("1 of 2 readings of MF")
 
 
 def test_places_are_those_of_the_systems_shown() -> None:
@@ -215,9 +227,10 @@ def test_places_are_those_of_the_systems_shown() -> None:
         (name, place, 3.0 * place, 1.0, 9.0, 50) for name in (KNN, MF, "other") for place in (1, 10)
     ]
     depths = made(("system", "place"), rows, "value", "low", "high", "n")
-    found = figures.place_courses(depths)
+    figure = figures.places(depths)
+    found = figure.rows
     assert found["line"].unique().tolist() == ["kNN", "MF (as printed)"]
-    assert figures.place_title(found).endswith("place 30 to 30 of the full list")
+    assert figure.title.endswith("place 30 to 30 of the full list")
 
 
 def test_the_best_number_of_neighbours_is_told_for_each_policy() -> None:
@@ -233,9 +246,10 @@ def test_the_best_number_of_neighbours_is_told_for_each_policy() -> None:
     )
     rows = [(2, "none", "nDCG@10", KNN, 0.2), (1, "none", "nDCG@10", KNN, 0.9)]
     seeds = made(("seed", "fill", "metric", "system"), rows, "value")
-    found = figures.fill_courses(fills, seeds)  # type: ignore[arg-type]
+    figure = figures.fills(fills, seeds)  # type: ignore[arg-type]
+    found = figure.rows
     assert (found["run"] == 2).sum() == 1
-    title = figures.fill_title(found)
+    title = figure.title
     for told in ("100 if left out", "30 if last, at random", "1 if last, by mean rating"):
         assert told in title
 
@@ -248,14 +262,15 @@ def test_the_overlap_from_which_an_average_puts_knn_first() -> None:
         overlaps[name, "reduced", "P@10"] = quantity(reduced)
         overlaps[name, "full", "P@10"] = quantity(0.3 - each / 1000)
         overlaps[name, "full", "Served@1"] = quantity(1 - each / 100)
-    found = figures.overlap_courses(overlaps)  # type: ignore[arg-type]
+    figure = figures.overlap(overlaps)  # type: ignore[arg-type]
+    found = figure.rows
     served = found[found["panel"] == "users served"]
     np.testing.assert_allclose(served["value"], [0.99, 0.95, 0.9, 0.8, 0.6])
-    told = figures.overlap_title(found)
+    told = figure.title
     assert told.endswith("\nfull average: never\nreduced average: from an overlap of 10")
     moved = (found["at"] == OVERLAPS[0]) & found["line"].str.startswith("kNN")
     other = found.assign(value=found["value"].where(~moved, found["value"] + 0.3))
-    told = figures.overlap_title(other)
+    told = replace(figure, rows=other).title
     assert "full average: at an overlap of 1 only\n" in told
     assert told.endswith("reduced average: at an overlap of 1, 10, 20, 40 only")
 
@@ -267,11 +282,11 @@ def test_profiles_compare_the_ends() -> None:
         for name in (KNN, MF)
         for group in (1, 2, 3, 4)
     ]
-    found = figures.profile_courses(
+    figure = figures.profiles(
         made(("group", "system", "metric"), rows, "value", "low", "high", "n")
     )
-    assert found["panel"].unique().tolist() == ["P@10", "rated among the ten"]
-    assert "4.0 to 4.0 times" in figures.profile_title(found)
+    assert figure.rows["panel"].unique().tolist() == ["P@10", "rated among the ten"]
+    assert "4.0 to 4.0 times" in figure.title
 
 
 # -- significance, reversals, worlds ---------------------------------------------------------------
@@ -293,13 +308,14 @@ def test_a_cell_is_for_whom_it_is_significant() -> None:
             ("P@10", 2): (-0.1, 0.05),
         }
     )  # fmt: skip
-    found = figures.significance(table)
+    figure = figures.significance(table)
+    found = figure.rows
     own = found[found["panel"] == "MF as printed"]
     assert own[["row", "at", "sign"]].to_numpy().tolist() == [
         ["full: P@10", 1, -1], ["full: P@10", 2, 0], ["full: nDCG@10", 1, 1],
         ["full: nDCG@10", 2, 1],
     ]  # fmt: skip
-    assert "MF as printed: kNN in 1 of 2 rows, MF in 0" in figures.significance_title(found)
+    assert "MF as printed: kNN in 1 of 2 rows, MF in 0" in figure.title
 
 
 def decisions() -> Any:
@@ -318,15 +334,13 @@ def decisions() -> Any:
 
 
 def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:
-    bars = decision_figures.reversal_bars(decisions())
+    figure = figures_of_decisions.reversals(decisions())
+    bars = figure.rows
     assert bars["row"].tolist() == ["A2 train on 80 %", "B2 filled, mean rating", "C2 P@10",
                                     "C2 nDCG@5"]  # fmt: skip
-    np.testing.assert_allclose(bars["value"], [500 / 91, np.nan, 0.0, 0.0])
-    np.testing.assert_allclose(bars["raw"], [900 / 91, np.nan, 300 / 91, 0.0])
-    noise = decision_figures.reversal_noise(decisions())
-    assert noise == pytest.approx(300 / 91)
-    title = decision_figures.reversal_title(bars, noise)
-    assert title == "1 of 4 alternatives turn more pairs\nthan another split does (3 %)"
+    np.testing.assert_allclose(bars["both significant"], [500 / 91, np.nan, 0.0, 0.0])
+    np.testing.assert_allclose(bars["sign differs"], [900 / 91, np.nan, 300 / 91, 0.0])
+    assert figure.title == "1 of 4 alternatives turn more pairs\nthan another split does (3 %)"
 
 
 def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:
@@ -352,7 +366,8 @@ def test_alternatives_are_compared_with_the_default_of_their_world() -> None:
     ]
     names = ("relation", "seed", "decision", "option")
     worlds = made(names, rows, "resolved", "right", "wrong")
-    found = decision_figures.world_shares(worlds)
+    figure = figures_of_decisions.worlds(worlds)
+    found = figure.rows
     assert found["panel"].unique().tolist() == ["popular: liked", "disliked"]
     assert found["row"].unique().tolist() == ["C1 condensed", "C2 P@10", "C2C tau"]
     own = found.set_index(["panel", "row"])
@@ -361,12 +376,11 @@ def test_alternatives_are_compared_with_the_default_of_their_world() -> None:
     assert own.loc[("disliked", "C2C tau"), "value"] == pytest.approx(6.0)  # beside condensed lists
     wrong = made(names, [(*row[:-1], 6 if row[3] == "condensed" else 4) for row in rows],
                  "resolved", "right", "wrong")  # fmt: skip
-    less = decision_figures.world_shares(wrong).set_index(["panel", "row"])["value"]
+    less = figures_of_decisions.worlds(wrong).rows.set_index(["panel", "row"])["value"]
     assert less["disliked", "C1 condensed"] == pytest.approx(16.0)
     assert less["disliked", "C2C tau"] == pytest.approx(10.0)
-    title = decision_figures.world_title(found)
-    assert title == "Surely better in some worlds, and worse in none:\ncondensed, tau"
-    none = decision_figures.world_title(found[found["row"] == "C2 P@10"])
+    assert figure.title == "Surely better in some worlds, and worse in none:\ncondensed, tau"
+    none = replace(figure, rows=found[found["row"] == "C2 P@10"]).title
     assert none.startswith("No alternative is surely better")
 
 
@@ -405,7 +419,7 @@ def test_the_commonest_option_is_held_against_all_rivals_of_its_decision() -> No
     )  # fmt: skip
     row = found.loc[("A2", "uniform 0.2")]
     gaps = np.array([10, 11, 10, 11]) / 50
-    half = stats.t.ppf(0.975, 3) * gaps.std(ddof=1) / 2
+    half = stats.t.ppf(1 - 0.025 / 7, 3) * gaps.std(ddof=1) / 2  # of seven rivals together
     assert row["value"] == pytest.approx(-gaps.mean())
     assert (row["low"], row["high"]) == pytest.approx((-gaps.mean() - half, -gaps.mean() + half))
     assert (row["right"], row["wrong"]) == pytest.approx((123 / 200, 2 / 50))
@@ -505,3 +519,22 @@ def test_the_table_of_truths_is_empty_without_unbiased_judgments() -> None:
     ]
     assert lines[4] == ""
     assert lines[5].startswith("*Told apart: ")
+
+
+def test_who_wins_is_told_by_the_interval() -> None:
+    found = pd.DataFrame(
+        [
+            ("C1", "sure", 0.2, 0.1, 0.3), ("C1", "lost", -0.2, -0.3, -0.1),
+            ("C2", "touches", 0.2, 0.0, 0.3), ("C2", "open", -0.1, -0.3, 0.1),
+        ],
+        columns=["group", "row", "value", "low", "high"],
+    )  # fmt: skip
+    picture = differences(found, title="", winners=("kNN ahead", "MF ahead"), across="x")
+    (axis,) = picture.axes
+    marked = {
+        container.lines[0].get_marker(): list(container.lines[0].get_xdata())
+        for container in axis.containers
+    }
+    assert marked == {"o": [0.2], "s": [-0.2], "D": [0.2, -0.1]}
+    parted = [line.get_ydata()[0] for line in axis.lines if line.get_color() == "0.7"]
+    assert parted == [1.5]

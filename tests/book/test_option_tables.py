@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from chapter_grids import fill_grid, overlap_grid, ratio_grid, start_grid
 from expressions_at import value_of
 from recbias import Grid, run
 from recbias.book.chapters import offline_option_taxonomy as chapter
-from recbias.book.chapters.offline_option_taxonomy import decisions, setup, splits, truths
+from recbias.book.chapters.offline_option_taxonomy import decisions, splits, truths
 from recbias.book.chapters.offline_option_taxonomy.users import (
     Users,
     compare_users,
@@ -41,11 +42,11 @@ DATA = "synthetic"
 
 @pytest.fixture(scope="module")
 def start() -> Grid:
-    return setup.start_grid(DATA, 4, seed=1)
+    return start_grid(DATA, 4, seed=1)
 
 
 def make(name: str, **parameters: Any) -> Table:
-    made = makers.run_maker(f"07_offline_options/{name}", DATA, parameters=parameters)
+    made = makers.find_maker(f"07_offline_options/{name}")(DATA, **parameters)
     assert isinstance(made, Table)
     return made
 
@@ -135,7 +136,7 @@ def test_ratios_are_the_splits_that_they_name(start: Grid) -> None:
     found = make("seeds", **given)
     ratings = load_dataset(DATA).ratings
     for ratio in (20, 80):
-        grid = setup.ratio_grid(DATA, 4, ratio, seed=1, n_seeds=1)
+        grid = ratio_grid(DATA, 4, ratio, seed=1, n_seeds=1)
         (split,) = dataset_splits(load_dataset(DATA), grid.split, seed=1)
         assert len(split.train) / len(ratings) == pytest.approx(ratio / 100, abs=0.01)
         results = run(grid)
@@ -179,7 +180,7 @@ def test_as_many_splits_are_told_as_there_are(total: int, said: str) -> None:
 
 
 def test_steps_are_tested_over_users_whose_splits_were_averaged() -> None:
-    fills = setup.fill_grid(DATA, 4, seed=1)
+    fills = fill_grid(DATA, 4, seed=1)
     steps = make("fill_steps", seeds=[1, 2], grid=fills.to_dict()).frame
     values = make("fill_seeds", seeds=[1, 2], grid=fills.to_dict()).frame
     assert sorted(set(values["seed"])) == [1, 2]
@@ -215,7 +216,7 @@ def test_depths_are_those_of_the_depth_map(start: Grid) -> None:
 
 
 def test_refused_users_are_counted_one_by_one() -> None:
-    overlaps = setup.overlap_grid(DATA, 4, seed=1)
+    overlaps = overlap_grid(DATA, 4, seed=1)
     found = make("refused", grid=overlaps.to_dict()).frame.set_index(["overlap", "system"])
     row = found.loc[(40, "MF")]
     dataset = load_dataset(DATA)
@@ -238,7 +239,7 @@ def test_refused_users_are_counted_one_by_one() -> None:
     everybody = (row["n_served"] * row["mf_served"] + row["n_refused"] * row["mf_refused"]) / len(
         served
     )
-    results = run(setup.overlap_grid(DATA, 4, seed=1, n_seeds=1))
+    results = run(overlap_grid(DATA, 4, seed=1, n_seeds=1))
     assert everybody == pytest.approx(results["MF", "full", "P@10"].value)
     assert found.loc[(1, "MF"), "gain"] == 0
     more = users["full", "P@10"].values - lenient["full", "P@10"].values

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import shown
+from recbias.book.chapters.popularity_bias import figures, setup
 from recbias.book.chapters.popularity_bias.chain import N_GROUPS, chain_of_groups
-from recbias.book.chapters.popularity_bias.tables import law_curves, over_exponents, rankings_title
 from recbias.data.datasets import load_dataset
 from recbias.experiment.makers import Table
 from recbias.protocol.testset import dataset_splits
@@ -49,13 +52,14 @@ def test_means_over_worlds_have_their_interval() -> None:
         (alpha, number, system, value)
         for alpha, values in ((0.0, (1.0, 2.0, 3.0)), (2.0, (4.0, 4.0, 4.0)))
         for number, value in enumerate(values, 1)
-        for system in ("Popularity", "Random")
+        for system in setup.FIGURE_5
     ]
     frame = pd.DataFrame(rows, columns=["alpha", "number", "system", "P@10"])
     table = Table(
         key="", dataset={}, maker_name="", given={}, index=tuple(frame.columns[:3]), frame=frame
     )
-    found = over_exponents(table, "P@10", ["Random"])
+    found = figures.exponents(table, "P@10", name="1RP@10").rows
+    found = found[found["system"] == "Random"]
     assert found["value"].tolist() == [2.0, 4.0]
     half = 4.302652729911275 / np.sqrt(3)  # Student's t with two degrees, by a table
     assert found["low"].tolist() == pytest.approx([2 - half, 4])
@@ -63,16 +67,34 @@ def test_means_over_worlds_have_their_interval() -> None:
 
 
 def test_curves_grow_steeper_with_the_exponent() -> None:
-    found = law_curves([0.0, 0.8, 2.0])
+    rows = shown.figures("03")["laws"].rows
+    found = rows.pivot_table(index="share of items", columns="exponent", values="value")
     inside = found.iloc[1:-1]
     assert (inside.diff(axis=1).iloc[:, 1:] > 0).all(axis=None)
-    assert found.iloc[[0, -1]].to_numpy() == pytest.approx(np.array([[0.0] * 3, [1.0] * 3]))
+    assert found.iloc[[0, -1]].to_numpy() == pytest.approx(
+        np.array([[0.0] * found.shape[1], [1.0] * found.shape[1]])
+    )
 
 
 def test_the_title_names_the_best_ranking() -> None:
-    values = pd.DataFrame({"value": {"Random": 0.01, "Popularity": 0.08, "Positive count": 0.1}})
-    assert rankings_title(values, "P@10") == (
-        "Positive count has the highest P@10,\nPopularity 80% of it"
-    )
-    values.loc["Popularity", "value"] = 0.2
-    assert rankings_title(values, "P@10").startswith("Popularity has the highest P@10")
+    before = shown.figures("03")["rankings"]
+    names, values = ["Random", "Popularity", "Positive count"], [0.01, 0.08, 0.1]
+    after = replace(before, rows=pd.DataFrame({"ranking": names, "value": values}))
+    assert after.title == "Positive count has the highest P@10,\nPopularity 80% of it"
+    after.rows.loc[1, "value"] = 0.2
+    assert after.title.startswith("Popularity has the highest P@10")
+    assert replace(before, rows=after.rows.assign(value=0)).title.startswith("No ranking")
+
+
+def test_published_values_stand_beside_those_of_their_system() -> None:
+    rows = shown.figures("03")["exponents"].rows.dropna(subset="published")
+    assert {*rows["system"]} == {"Popularity", "Random"}
+    assert {*rows["alpha"]} == {0.0}
+
+
+def test_the_line_of_proportion_passes_through_the_totals() -> None:
+    groups = pd.DataFrame({"training": [100.0, 10.0, 0.0], "positives": [30.0, 1.0, 0.0]})
+    groups = groups.assign(group=[1, 2, 3], share=[0.9, 0.1, 0.0])
+    table = Table(key="", dataset={}, maker_name="", given={}, index=("group",), frame=groups)
+    rows = figures.chain(table).rows
+    assert (rows["predicted"] / rows["training"]).tolist() == pytest.approx([31 / 110] * 2)

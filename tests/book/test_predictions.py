@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
+from chapter_grids import baseline_protocols
 from recbias import Grid, run
 from recbias.book import predictions
 from recbias.book.non_personalised import (
     BASELINES,
-    baseline_grid,
+    baseline_metrics,
     baselines,
     measured_beside_predicted,
     predictions_table,
 )
-from recbias.experiment.makers import run_maker
+from recbias.experiment.makers import find_maker
 from recbias.ranking import target_lists
 from recbias.recommenders import Popularity
 from recbias.theory import run_depths
@@ -148,10 +149,10 @@ def test_a_prediction_that_leaves_out_who_likes_what_is_noticed(people):
 
 
 def test_the_table_has_all_rankings_beside_what_they_score():
-    asked = baseline_grid(5, cutoff=10, size=100)
-    results = run(Grid("synthetic", baselines(5), **asked), workers=1)
+    metrics = baseline_metrics(10, 100)
+    results = run(Grid("synthetic", baselines(5), baseline_protocols(5, metrics), metrics))
     given = {"min_rating": 5.0, "split": "k-fold 5", "cutoff": 10, "size": 100, "seed": 1}
-    table = run_maker("non-personalised/predicted", "synthetic", parameters=given)
+    table = find_maker("non-personalised/predicted")("synthetic", **given)
     by_users, by_runs = (
         measured_beside_predicted(results, table, runs=runs) for runs in (False, True)
     )
@@ -242,7 +243,7 @@ def test_the_table_lists_what_it_says(monkeypatch):
     """Which lists go into which row: whole sets of TI, of AI, and samples of one less than T."""
     dataset = type("Data", (), {"ratings": None})()
     monkeypatch.setattr(predictions, "dataset_splits", lambda *_, **__: [SPLIT])
-    _, frame, _ = predictions.predicted(
+    _, frame, _ = predictions.predicted.function(
         dataset, min_rating=5, split="k-fold 5", cutoff=CUTOFF, size=SIZE, seed=1
     )
     found = frame.set_index(["quantity", "label", "system"])["value"]

@@ -7,6 +7,7 @@ import itertools
 import math
 import re
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,16 +16,15 @@ import scipy.stats
 
 from recbias import Grid, Results, line_up, load_dataset, run
 from recbias._system.streams import stream
-from recbias.book.figures.settings import plot_ranges
 from recbias.book.notebooks import list_chapters
+from recbias.book.systems import figures, sensitivity, tables, ties, validation
 from recbias.book.systems import line_up as systems
-from recbias.book.systems import sensitivity, tables, ties, validation
 from recbias.claims import load_chapter
 from recbias.claims.reference import find_reference, references
 from recbias.data.datasets import Dataset, dataset_info
 from recbias.data.ratings import Ratings, RatingScale
 from recbias.errors import ConfigError, MissingData
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import load_result
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
@@ -397,7 +397,7 @@ PARAMETERS = {"split": "k-fold 2", "seed": 3, "min_rating": 4.0, "n_rankings": 2
 def test_fixed_rankings_score_what_a_grid_measures(monkeypatch, tmp_path):
     """The same ranking through the whole experiment; ties apart, which continuous scores lack."""
     dataset = world()
-    index, frame = validation.chance(dataset, **PARAMETERS)
+    index, frame = validation.chance.function(dataset, **PARAMETERS)
     assert len(frame) == 4 + 2 * 2
     found = frame.set_index(list(index))["value"]
     system = System("fixed", "UntrainedPoissonFactorisation", {"seed": 2})
@@ -419,7 +419,7 @@ def test_fixed_rankings_score_what_a_grid_measures(monkeypatch, tmp_path):
 def test_chance_is_recorded_and_verified(monkeypatch, tmp_path):
     monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path))
     monkeypatch.setattr("recbias.experiment.makers.load_dataset", lambda *_, **__: world())
-    made = run_maker("systems/chance", "synthetic", parameters=PARAMETERS, record="systems/chance")
+    made = find_maker("systems/chance")("synthetic", **PARAMETERS, name="systems/chance")
     stored = load_result(tmp_path / "synthetic" / "systems" / "chance")
     np.testing.assert_array_equal(
         validation.fixed_rankings(stored, "P@10"), validation.fixed_rankings(made, "P@10")
@@ -587,15 +587,18 @@ def test_spans_are_the_ends_and_name_what_moves_most(moved, chosen):
 
 def test_the_figure_of_ranges_has_a_row_per_system(moved, chosen):
     found = sensitivity.spans(moved, chosen)
-    left, right = plot_ranges(found, metric="P@10", title="x").axes
+    single = SimpleNamespace(dataset={"name": "x"})
+    figure = figures.sensitivity(single, moved, chosen, metric="P@10")
+    assert "pLSA\nbetween rank 1 and rank 16 of 16" in figure.title
+    left, right = figure.picture().axes
     assert [tick.get_text() for tick in left.get_yticklabels()] == list(found.index)
     for axis, (low, own, high) in zip(
         (left, right), (("least", "own", "most"), ("best", "rank", "worst")), strict=True
     ):
-        (bars,) = axis.collections
-        ends = np.array([path[:, 0] for path in bars.get_segments()])
+        ends = np.array([bars.get_segments()[0][:, 0] for bars in axis.collections])
         np.testing.assert_allclose(ends, found[[low, high]].to_numpy(float))
-        np.testing.assert_allclose(axis.lines[0].get_xdata(), found[own].to_numpy(float))
+        drawn = [line.get_xdata()[0] for line in axis.lines if line.get_marker() == "o"]
+        np.testing.assert_allclose(drawn, found[own].to_numpy(float))
     assert left.yaxis_inverted()
 
 
@@ -686,7 +689,7 @@ TIES = {"split": "k-fold 2", "seed": 3, "min_rating": 4.0, "world": SMALL_WORLD}
 
 @pytest.fixture(scope="module")
 def tied():
-    index, frame, drawn = ties.ties(world(), **TIES)
+    index, frame, drawn = ties.ties.function(world(), **TIES)
     return Table(
         key="key", dataset={}, maker_name="systems/ties", given=TIES, index=index, frame=frame,
         replicates=drawn,
@@ -756,7 +759,7 @@ def test_facts_about_data_are_those_of_scipy_and_a_count(tied):
 
 def test_the_world_of_the_page_has_a_third_without_likes_and_dislikes_what_is_popular():
     """And there the tie rule decides: LibRec's lists hold more disliked items, by intervals."""
-    made = run_maker("systems/ties", "synthetic", parameters={**TIES, "world": ties.WORLD})
+    made = ties.ties("synthetic", **{**TIES, "world": ties.WORLD})
     share = made.select(data="world", metric="share of users")["value"].iloc[0]
     assert share == pytest.approx(1 / 3, abs=0.05)
     relation = made.select(data="world", metric="file order and popularity")["value"].iloc[0]
@@ -799,7 +802,7 @@ def test_the_sentence_follows_the_numbers(tied):
 def test_ties_are_recorded_verified_and_asked_of_a_world_with_preferences(monkeypatch, tmp_path):
     monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path))
     monkeypatch.setattr("recbias.experiment.makers.load_dataset", lambda *_, **__: world())
-    run_maker("systems/ties", "synthetic", parameters=TIES, record="systems/ties")
+    find_maker("systems/ties")("synthetic", **TIES, name="systems/ties")
     stored = load_result(tmp_path / "synthetic" / "systems" / "ties")
     assert ties.ties_sentence(stored)
     assert stored.verify(stored.recompute()).differing == ()
@@ -807,4 +810,4 @@ def test_ties_are_recorded_verified_and_asked_of_a_world_with_preferences(monkey
     frame.loc[5, "value"] += 1e-4
     assert stored.verify(dataclasses.replace(stored, frame=frame)).differing
     with pytest.raises(ConfigError, match="has no preferences"):
-        ties.ties(world(), **{**TIES, "world": "world(alpha=1)"})
+        ties.ties.function(world(), **{**TIES, "world": "world(alpha=1)"})

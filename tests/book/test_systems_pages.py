@@ -12,11 +12,10 @@ import pytest
 
 from recbias import Grid, Results
 from recbias.book import findings
-from recbias.book.figures.settings import plot_ranges, plot_readings
-from recbias.book.figures.style import FONT_SIZE, WIDTH, use_book_style
+from recbias.book.figures import use_book_style
 from recbias.book.notebooks import find_chapter, run_chapter
+from recbias.book.systems import figures, readings, tables
 from recbias.book.systems import line_up as systems
-from recbias.book.systems import readings, tables
 from recbias.claims import load_chapter
 from recbias.recommenders import algorithm, algorithms, line_up
 from recbias.recommenders.line_ups import ablations, cited_models, line_up_names, one_name_systems
@@ -203,7 +202,7 @@ def test_the_headline_follows_the_values(flat):
     flat["LibRec 2, k=20"] = 0.0004
     flat["RankSys, k=100, stars"] = 0.2
     found = results(flat, "one_name")
-    assert readings.headline(found, "P@10") == (
+    assert figures.one_name(found).title == (
         "9 algorithms of one name: P@10 is 0.0004 to 0.2000,\na factor of 500"
     )
     sentence = readings.span_sentence(found, "P@10")
@@ -211,7 +210,7 @@ def test_the_headline_follows_the_values(flat):
     assert "**500 times** as much" in sentence
     flat["LibRec 2, k=20"] = 0.0
     found = results(flat, "one_name")
-    assert "and one of them never hits" in readings.headline(found, "P@10")
+    assert "and one of them never hits" in figures.one_name(found).title
     assert "times" not in readings.span_sentence(found, "P@10")
 
 
@@ -311,30 +310,13 @@ def test_the_two_systems_of_a_name_that_are_furthest_apart_are_named():
 # -- figures -------------------------------------------------------------------------------------
 
 
-def texts_of(figure):
-    figure.canvas.draw()
-    return [text for text in figure.findobj(match=lambda a: hasattr(a, "get_fontsize"))
-            if text.get_text() and text.get_visible()]  # fmt: skip
-
-
-def test_figures_name_every_system_in_text_that_a_phone_shows(flat):
+def test_a_figure_names_every_system_with_its_value(flat):
     use_book_style()
     flat |= {name: 0.02 * place for place, name in enumerate(flat, start=1)}
-    figure = plot_readings(results(flat, "one_name"), label=PROTOCOL, metric="P@10", title="x\ny")
-    spans = pd.DataFrame(
-        {"least": 0.1, "own": 0.2, "most": 0.3, "best": 1, "rank": 2, "worst": 3},
-        index=[system.name for system in line_up("mccrs20")],
-    )
-    other = plot_ranges(spans, metric="P@10", title="x\ny")
-    for each in (figure, other):
-        assert each.get_size_inches()[0] == WIDTH
-        assert min(text.get_fontsize() for text in texts_of(each)) >= FONT_SIZE
-        assert {text.get_text() for text in texts_of(each)} >= {"x\ny", "P@10"}
-    written = [text.get_text() for text in figure.axes[0].texts]
-    assert written[::2] == list(reversed(flat))  # the best on top
-    assert written[1::2] == [f"{value:.4f}" for value in sorted(flat.values(), reverse=True)]
-    lengths = [bar.get_width() for bar in figure.axes[0].patches]
+    figure = figures.one_name(results(flat, "one_name"))
+    assert figure.rows["system"].tolist() == list(reversed(flat))  # the best on top
+    axis = figure.picture().axes[0]
+    written = [text.get_text() for text in axis.texts]
+    assert written == [f"{value:.4f}" for value in sorted(flat.values(), reverse=True)]
+    lengths = [bar.get_width() for bar in axis.patches]
     np.testing.assert_allclose(lengths, sorted(flat.values(), reverse=True))
-    small = plot_readings(results(flat, "one_name"), label=PROTOCOL, metric="P@10", title="x")
-    small.axes[0].texts[0].set_fontsize(FONT_SIZE - 1)
-    assert min(text.get_fontsize() for text in texts_of(small)) < FONT_SIZE

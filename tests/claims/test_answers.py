@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from recbias.book.matrix import answers_html
 from recbias.claims import claims
 from recbias.claims.answers import FATES, Answers, answer, joined
 from recbias.claims.home import NOT_AT_HAND, hangs_on_no_data, home
-from recbias.claims.judging import Verdict, by_parts, scorecard
+from recbias.claims.judging import Verdict, by_parts
 from recbias.claims.parts import Part
 from recbias.claims.records import Record
 from recbias.cli.commands import main
@@ -163,16 +162,22 @@ def test_totals_count_what_hangs_on_no_data_and_what_asserts_nothing_apart() -> 
 
 def test_the_command_prints_both_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     verdicts = [of(claim, dict.fromkeys(OTHERS, "holds")) for claim in (GENERAL, "BCC17-EQ1")]
+    derived = BY_ID["ATM15-C-POP"]
+    verdicts.append({name: by_parts(derived, [part("holds")]) for name in OTHERS})
     both = {name: [each[name] for each in verdicts] for name in OTHERS}
     monkeypatch.setattr("recbias.claims.judging.scorecards", lambda datasets: both)
     told = CliRunner().invoke(main, ["claims", "--reproduced"], catch_exceptions=False)
     assert told.output.splitlines() == [
         "BCC17-C-OTHER      yes (ml-1m); holds on 5 of 5",
         "BCC17-EQ1          yes (no data); counts once",
+        "ATM15-C-POP        yes (filmtrust, ml-100k, ml-1m, ml-latest-small); holds on 2 of 2; "
+        "no assertion of a paper",
     ]
     told = CliRunner().invoke(main, ["claims", "--reproduced", "--json"], catch_exceptions=False)
     rows = json.loads(told.output)
-    assert [row["home"] for row in rows] == [["ml-1m"], "no data"]
+    assert [row["home"] for row in rows[:2]] == [["ml-1m"], "no data"]
+    counted = ["empirical", "theorem", "no assertion of a paper"]
+    assert [row["counts as"] for row in rows] == counted
     assert rows[0]["generalises"] == {"holds": 5}
 
 
@@ -183,14 +188,3 @@ def test_the_page_shows_claim_home_and_both_answers() -> None:
     assert "holds on 0 of 1, fails on 1" in page
     assert f'href="#{GENERAL.lower()}"' in page
     assert "empirical: 1 yes" in page
-
-
-def test_a_core_that_another_claim_judges_is_pooled_as_on_each_data_set() -> None:
-    """Its own parts are details, from which no verdict follows on any data set together."""
-    names = ["ml-100k", "ml-1m"]
-    by_set = {name: {v.claim.id: v for v in scorecard(name)} for name in names}
-    of_claim = {name: by_set[name]["CCM20-D-A1"] for name in names}
-    assert {verdict.verdict for verdict in of_claim.values()} == {"yes"}
-    assert answer(of_claim).reproduced == "yes"
-    turned = {**of_claim, "ml-1m": dataclasses.replace(of_claim["ml-1m"], verdict="no")}
-    assert answer(turned).reproduced == "partly"

@@ -15,9 +15,7 @@ import recbias.experiment.makers
 import recbias.experiment.results
 from golden_functions import called, records_of
 from recbias.book.cards import assertion_counts, totals, verdict_cards
-from recbias.book.chapters.design_alternatives import setup
-from recbias.book.chapters.design_alternatives.plots import plot_bounds
-from recbias.book.figures.settings import plot_settings
+from recbias.book.chapters.design_alternatives import figures, setup
 from recbias.book.html import typeset
 from recbias.book.notebooks import list_chapters
 from recbias.claims import (
@@ -41,7 +39,7 @@ from recbias.claims.records import criteria_of
 from recbias.claims.topics import find_judged
 from recbias.cli.commands import main
 from recbias.errors import ConfigError, StoreError
-from recbias.experiment.makers import maker, run_maker
+from recbias.experiment.makers import find_maker, maker
 from recbias.experiment.results import SIMULATIONS, load_result, recorded_datasets
 
 TOPIC = "design alternatives"
@@ -278,26 +276,18 @@ def _value(results, *names):
 
 def test_figures_show_what_was_measured(recorded):
     lemma, grid = recorded["lemma"], recorded["grid"]
+    rows = figures.bounds(lemma).rows
     labels = axis_labels(lemma.grid, "size")
-    panels = {"size": (list(labels.values()), list(labels))}
-    figure = plot_bounds(lemma, panels, systems=lemma.systems)
-    assert len(figure.axes) == len(lemma.systems)
-    for axis, system in zip(figure.axes, lemma.systems, strict=True):
-        (line,), (band,) = axis.lines, axis.collections
-        assert list(line.get_xdata()) == list(labels)
-        assert list(line.get_ydata()) == [_value(lemma, system, x, "P@10") for x in labels.values()]
-        heights = {float(y) for _, y in band.get_paths()[0].vertices}
-        for bound in ("lower@10", "upper@10"):
-            assert {_value(lemma, system, x, bound) for x in labels.values()} <= heights
-        assert axis.get_ylabel() == "1RP@10"
-    mf, knn = setup.reading_settings("ranking")
-    figure = plot_settings(
-        grid, {"MF": mf, "kNN": knn}, label="AR", metric="P@10", references=("Popularity",)
-    )
-    points_mf, points_knn, popular = figure.axes[0].lines
-    for points, names in ((points_mf, mf), (points_knn, knn)):
-        assert list(points.get_xdata()) == [_value(grid, name, "AR", "P@10") for name in names]
-    assert popular.get_xdata()[0] == _value(grid, "Popularity", "AR", "P@10")
+    sizes = rows[rows["axis"] == "size of the target set"].set_index(["system", "at"])
+    assert len(sizes) == len(lemma.systems) * len(labels)
+    for (system, size), row in sizes.iterrows():
+        label = labels[size]
+        for name, metric in (("low", "lower@10"), ("value", "P@10"), ("high", "upper@10")):
+            assert row[name] == _value(lemma, system, label, metric)
+    rows = figures.settings(grid).rows.set_index("system")
+    for names in setup.reading_settings("ranking"):
+        for name in names:
+            assert rows.loc[name, "value"] == _value(grid, name, "AR", "P@10")
 
 
 # -- checks as stored results ------------------------------------------------------------------
@@ -318,11 +308,11 @@ def test_checks_are_recomputed_and_what_differs_is_named(tmp_path, monkeypatch, 
     rows = [Check("BCC17-T2", "t", "deviation", 3, 0.0), Check("BCC17-T2", "rho", "count", 2, 0.5)]
     found = {"checks": rows, "statistics": {"rho": 0.5}}
 
-    @maker("made up/checks", Checks)
+    @maker("made up", Checks, name="checks")
     def compute(dataset, *, worst):
         return found["checks"], found["statistics"]
 
-    run_maker("made up/checks", "synthetic", parameters={"worst": 5.0}, record="made up/checks")
+    find_maker("made up/checks")("synthetic", worst=5.0, name="made up/checks")
     stored = load_result(tmp_path / "synthetic" / "made up" / "checks")
     assert stored.rows == tuple(rows)
     assert stored.given == {"worst": 5}
@@ -355,22 +345,22 @@ def test_checks_are_recomputed_and_what_differs_is_named(tmp_path, monkeypatch, 
 
 
 def test_checks_of_unknown_claims_are_refused(known_makers):
-    @maker("made up/strangers", Checks)
+    @maker("made up", Checks, name="strangers")
     def compute(dataset):
         return [Check("BCC17-NONE", "t", "deviation", 3, 0.0)], {}
 
     with pytest.raises(ConfigError, match=r"the ledger lacks: \['BCC17-NONE'\]"):
-        run_maker("made up/strangers", "synthetic", parameters={})
+        find_maker("made up/strangers")("synthetic")
 
 
 def test_checks_are_found_by_name_and_names_are_unique(known_makers):
     rows = [Check("BCC17-T2", "t", "size", 3, 0.0), Check("BCC17-T1", "t", "rows", 8, 1.0)]
 
-    @maker("made up/names", Checks)
+    @maker("made up", Checks, name="names")
     def compute(dataset, *, twice):
         return rows * (1 + twice), {}
 
-    found = run_maker("made up/names", "synthetic", parameters={"twice": 0})
+    found = find_maker("made up/names")("synthetic", twice=0)
     assert found["BCC17-T1", "t"] == rows[1]
     assert found.about("BCC17-T2") == rows[:1]
     with pytest.raises(ConfigError, match="unknown check of BCC17-T2 'rho'"):
@@ -378,7 +368,7 @@ def test_checks_are_found_by_name_and_names_are_unique(known_makers):
     with pytest.raises(ConfigError, match="no check of BCC17-T3"):
         found["BCC17-T3", "t"]
     with pytest.raises(ConfigError, match="two checks of one name: BCC17-T1 t, BCC17-T2 t"):
-        run_maker("made up/names", "synthetic", parameters={"twice": 1})
+        find_maker("made up/names")("synthetic", twice=1)
     with pytest.raises(ConfigError, match="'Lower bound' of BCC17-L1: expected lower-case words"):
         Check("BCC17-L1", "Lower bound", "lower bound", 1, 0.0)
 
@@ -393,12 +383,12 @@ from recbias.experiment.makers import maker
 CHAPTER = "02_made_up"
 
 
-@maker("02_made_up/checks", Checks)
+@maker("02_made_up", Checks, name="checks")
 def compute(dataset, *, limit):
     return [Check("BCC17-T2", "users", "users", 1, dataset.ratings.n_users - limit)], {}
 
 
-@maker("02_made_up/simulated", Checks)
+@maker("02_made_up", Checks, name="simulated")
 def simulate(*, worst):
     return [Check("BCC17-T2", "users", "users", 1, worst)], {}
 
@@ -461,7 +451,7 @@ def test_a_chapter_is_added_without_a_line_in_the_package(made_up):
     assert chapters()[made_up.topic] == "02_made_up"
     name = "02_made_up/checks"
     for limit, verdict in ((943, "yes"), (942, "no")):
-        run_maker(name, "synthetic", parameters={"limit": limit}, record=name)
+        find_maker(name)("synthetic", limit=limit, name=name)
         (found,) = judge_chapter(made_up.topic, load_chapter("02_made_up", "synthetic"))
         assert (found.claim, found.verdict, found.origin) == (made_up, verdict, "live")
     assert [v.verdict for v in scorecard("synthetic") if v.claim is made_up] == ["no"]
@@ -474,12 +464,12 @@ def test_a_simulated_claim_reads_what_belongs_to_no_edition(made_up, tmp_path, m
     (nowhere,) = judge_chapter(made_up.topic, {})
     assert nowhere.verdict == "not yet"
     name = "02_made_up/simulated"
-    made = run_maker(name, None, parameters={"worst": 0.0}, record="02_made_up/checks")
+    made = find_maker(name)(worst=0.0, name="02_made_up/checks")
     assert made.verify(made.recompute()).differing == ()
     for results in ({}, {"checks": "of any edition"}):
         (found,) = judge_chapter(made_up.topic, results)
         assert (found.verdict, found.origin) == ("yes", "live")
-    run_maker(name, None, parameters={"worst": 1.0}, record="02_made_up/checks")
+    find_maker(name)(worst=1.0, name="02_made_up/checks")
     (found,) = judge_chapter(made_up.topic, {})
     assert found.verdict == "no"
 
@@ -517,12 +507,12 @@ def test_a_kind_of_results_is_added_from_outside(tmp_path, monkeypatch, known_ma
             differing = () if fresh.text == self.text else ("text",)
             return recbias.experiment.results.Agreement(1, 0.0, 0.0, differing)
 
-    @maker("made up/note", Note)
+    @maker("made up", Note, name="note")
     def write(dataset, *, word):
         return f"{word} {dataset.name}"
 
     name = "made up/note"
-    run_maker(name, "synthetic", parameters={"word": "of"}, record=name)
+    find_maker(name)("synthetic", word="of", name=name)
     stored = load_chapter("made up", "synthetic")["note"]
     assert isinstance(stored, Note)
     assert stored.text == "of synthetic"

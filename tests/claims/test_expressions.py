@@ -264,6 +264,27 @@ def test_conditions_are_counted_as_they_are_seen_surely_and_possibly() -> None:
     assert (chosen.value, chosen.cases) == (1, 3)
 
 
+def test_what_is_sure_of_several_is_told_of_all_together() -> None:
+    """Four cases: each interval by the normal quantile of 1 - .025 / 4 instead of .975."""
+    wider = scipy.stats.norm.ppf(1 - 0.025 / 4) / scipy.stats.norm.ppf(0.975)
+    halves = {"a": 0.5, "b": 0.75, "c": 0.8, "d": 0.9}
+    rows = [(name, 1.0, 1.0 - half, 1.0 + half) for name, half in halves.items()]
+    cases = made(["name"], rows, ("value", "low", "high"))
+    alone: Any = value_of("count(surely(value[*] in cases > 0))", {"cases": cases})
+    both: Any = value_of("count(surely(together(value[*] in cases) > 0))", {"cases": cases})
+    assert alone.value == 4
+    assert both.value == sum(half * wider < 1 for half in halves.values()) == 2
+    draws: Any = value_of("count(surely(together(mean(one[*] in worlds)) > 0))", WORLDS)
+    means = [
+        [DRAWN[kind, number][0] for number in range(6)] for kind in sorted({k for k, _ in DRAWN})
+    ]
+    t = scipy.stats.t.ppf(1 - 0.025 / len(means), 5)
+    half = [t * np.std(m, ddof=1) / 6**0.5 for m in means]
+    assert draws.value == sum(np.mean(m) > h for m, h in zip(means, half, strict=True))
+    with pytest.raises(ConfigError, match="several systems or rows"):
+        value_of("together(value[a] in cases - 1)", BOUNDED)
+
+
 def test_what_has_no_draws_differs_by_all_that_is_possible() -> None:
     found: Any = value_of("value[d] in cases - value[a] in cases", BOUNDED)
     assert (found.value, *found.interval) == (2, 0.5, 3.5)

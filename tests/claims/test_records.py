@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 import recbias
+from chapter_grids import lemma_protocols, sparsity_protocols
 from expressions_at import parts_of
 from recbias import Grid
 from recbias.book.chapters import sparsity_bias
 from recbias.book.chapters.design_alternatives import setup
-from recbias.book.chapters.sparsity_bias.setup import protocols
 from recbias.claims import evaluation
 from recbias.claims.evidence import Evidence, NotComputed, axis_labels, axis_terms
 from recbias.claims.expressions import parse
@@ -389,7 +389,7 @@ def test_a_p_of_pairs_that_were_not_tested_is_refused():
 
 
 def test_labels_along_an_axis_are_told_by_what_they_measure():
-    asked, tests = setup.lemma_protocols(4, removed=(0, 90), sizes=(500, 300))
+    asked, tests = lemma_protocols(4, removed=(0, 90), sizes=(500, 300))
     grid = Grid("synthetic", recbias.line_up("bcc17")[:1], asked, ("P@10",), tests=tests)
     assert axis_labels(grid, "removed") == {0: "removed 0%", 90: "removed 90%"}
     assert axis_labels(grid, "size") == {300: "t=300", 500: "removed 0%"}
@@ -397,7 +397,7 @@ def test_labels_along_an_axis_are_told_by_what_they_measure():
 
 
 def test_a_label_of_its_own_is_followed_over_the_labels_of_its_protocol():
-    asked, tests = protocols(4, removed=(0, 30, 90))
+    asked, tests = sparsity_protocols(4, removed=(0, 30, 90))
     metrics = sparsity_bias.setup.metrics(10, 100, (100, 400), removed=(0, 30, 90))
     grid = Grid("synthetic", recbias.line_up("bcc17")[:1], asked, metrics, tests=tests)
 
@@ -429,7 +429,7 @@ def test_a_label_of_its_own_is_followed_over_the_labels_of_its_protocol():
     ],
 )
 def test_a_cutoff_is_named_by_its_place(term, metric):
-    asked, tests = protocols(4, removed=(0,))
+    asked, tests = sparsity_protocols(4, removed=(0,))
     metrics = sparsity_bias.setup.metrics(10, 100, (100, 400), removed=(0,))
     assert metric_in(asked, metrics, term, tests=tests) == metric
 

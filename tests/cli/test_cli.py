@@ -239,7 +239,11 @@ def test_the_lines_on_chapters_add_up_to_the_claims_of_the_book() -> None:
         can, of = map(int, re.findall(r"(\d+) of (\d+) claims", line)[0])
         assert can + sum(map(int, re.findall(r"not (\d+), ", line))) == of
         counted += of + sum(map(int, re.findall(r"(\d+) more in simulated", line)))
-    assert counted == len(book_claims())
+    assert counted == sum(bool(claim.asserts) for claim in book_claims())
+    apart = [int(n) for n in re.findall(r"apart, (\d+) with no assertion", "\n".join(lines))]
+    assert counted + sum(apart) == len(book_claims())
+    named = call("data", "info", "yahoo-r3", "--claims").output
+    assert "apart, 1 with no assertion of a paper: ATM15-C-POP" in named
 
 
 def test_every_command_says_how_a_table_was_read(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chapter_grids import overlap_grid, start_grid
 from recbias.book.chapters.concentration_metrics.setup import (
     lengths_note,
     lengths_of,
     other_lengths,
-    protocols,
 )
 from recbias.book.chapters.design_alternatives.setup import largest_sample, target_sizes
 from recbias.book.chapters.offline_option_taxonomy import decisions, setup
@@ -223,7 +223,7 @@ def test_metrics_that_a_table_cannot_have_are_left_out_and_named(
     assert "40 items" in told
     assert measurable("ml-1m", asked, min_rating=4) == asked
     assert left_out_metrics("ml-1m", asked, min_rating=4) == ""
-    start = setup.start_grid(table, 1, seed=1)
+    start = start_grid(table, 1, seed=1)
     depths = [int(m.partition("@")[2]) for m in start.by_label["full"] if m.startswith("nDCG@")]
     assert max(depths) == 20
     assert ("nDCG(exp)@10" in start.by_label["full"]) == has_gains
@@ -233,29 +233,27 @@ def test_metrics_that_a_table_cannot_have_are_left_out_and_named(
 
 
 def _tried(table: str, min_rating: float) -> list[Grid]:
-    return decisions._grids(decisions.decisions_asked(table, min_rating, seed=1))
+    return decisions._grids(**decisions.decisions_asked(table, min_rating, seed=1))
 
 
 def test_ratings_below_0_are_read_as_likes_by_systems_that_know_none(tmp_path: Path) -> None:
     below, above = (_own(tmp_path, values) for values in ([-1.0, 1.0], [0.0, 1.0]))
-    found = setup.start_grid(below, 1, seed=1).systems
+    found = start_grid(below, 1, seed=1).systems
     assert {system.parameters["encoding"] for system in found} == {"binary-zero>=1"}
     assert "below 0" in setup.table_notes(below, 1)
-    found = setup.start_grid(above, 1, seed=1).systems
+    found = start_grid(above, 1, seed=1).systems
     assert {system.parameters["encoding"] for system in found} == {"stars"}
     assert "below 0" not in setup.table_notes(above, 1)
-    of_all = setup.overlap_grid(below, 1, seed=1).systems[0]
+    of_all = overlap_grid(below, 1, seed=1).systems[0]
     assert of_all.parameters["encoding"] == "binary-all"
 
 
 @pytest.mark.parametrize("min_rating", [1234567.0, 0.1 + 0.2, 0.12345678])
 def test_protocols_of_the_last_chapters_keep_every_digit(tmp_path: Path, min_rating: float) -> None:
     table = _own(tmp_path, [min_rating, min_rating + 1])
-    asked = setup.start_grid(table, min_rating, seed=1).parsed
+    asked = start_grid(table, min_rating, seed=1).parsed
     assert asked["full"].min_rating == min_rating
     assert asked["looser"].min_rating == min_rating - 1
-    (full,) = protocols(min_rating).values()
-    assert Protocol.parse(full).min_rating == min_rating
     first = _tried(table, min_rating)[0]
     assert first.parsed["options"].min_rating == min_rating
 

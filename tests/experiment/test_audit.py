@@ -33,7 +33,7 @@ from recbias.cli.commands import main
 from recbias.errors import ConfigError, MissingData, StoreError
 from recbias.experiment import verification
 from recbias.experiment.asked import asked_of, read_asked
-from recbias.experiment.makers import Table, maker, run_maker
+from recbias.experiment.makers import Table, find_maker, maker
 from recbias.experiment.results import SIMULATIONS, load_result, results_dir
 from recbias.experiment.store import read_arrays, write_arrays, write_document
 from recbias.experiment.verification import (
@@ -77,7 +77,7 @@ NO_PAIRS: dict[str, Any] = {"compare": (), "replicates": (), "crossed": ()}
 def makers() -> Iterator[None]:
     """Register what the chapter is made by, for the time of these tests."""
 
-    @maker("audit/checks", Checks)
+    @maker("audit", Checks, name="checks")
     def check(dataset: Any, *, limit: int) -> Any:
         violation = float(dataset.ratings.item_counts().max()) - limit
         rows = [
@@ -86,7 +86,7 @@ def makers() -> Iterator[None]:
         ]
         return rows, {"rho": len(dataset.ratings) / (60 * 80)}
 
-    @maker("audit/sweep", Table)
+    @maker("audit", Table)
     def sweep(dataset: Any, *, sizes: list[int]) -> Any:
         counts = np.sort(dataset.ratings.item_counts())[::-1]
         shares = [counts[:size].sum() / counts.sum() for size in sizes]
@@ -94,12 +94,12 @@ def makers() -> Iterator[None]:
         noise = stream(1, "sweep").normal(size=(len(sizes), 40))
         return ("size", "part"), frame, frame["value"].to_numpy()[:, None] * (1 + 0.01 * noise)
 
-    @maker("audit/together", Table)
-    def together(dataset: Any, *, grid: dict[str, Any]) -> Any:
-        frame = pd.DataFrame({"n": ["systems"], "value": [float(len(grid["systems"]))]})
+    @maker("audit", Table)
+    def together(dataset: Any, *, grid: Grid) -> Any:
+        frame = pd.DataFrame({"n": ["systems"], "value": [float(len(grid.systems))]})
         return ("n",), frame, None
 
-    @maker("audit/worlds", Table)
+    @maker("audit", Table)
     def worlds(*, n_users: int, seeds: list[int]) -> Any:
         drawn = [float(stream(seed, "worlds").normal(size=n_users).mean()) for seed in seeds]
         return ("seed",), pd.DataFrame({"seed": seeds, "value": drawn}), None
@@ -123,10 +123,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECBIAS_CELLS", str(root / "cells"))
         patch.setenv("RECBIAS_RESULTS", str(root / "data" / "recorded"))
-        run(GRID, record=f"{CHAPTER}/grid")
-        run(FEW, record=f"{CHAPTER}/few")
-        run_maker("audit/checks", WORLD, parameters={"limit": 3}, record=f"{CHAPTER}/checks")
-        run_maker("audit/sweep", WORLD, parameters={"sizes": [1, 5]}, record=f"{CHAPTER}/sweep")
+        run(GRID, name=f"{CHAPTER}/grid")
+        run(FEW, name=f"{CHAPTER}/few")
+        find_maker("audit/checks")(WORLD, limit=3, name=f"{CHAPTER}/checks")
+        find_maker("audit/sweep")(WORLD, sizes=[1, 5], name=f"{CHAPTER}/sweep")
     renew_manifest(root / "data" / "recorded")
     write_asked(root / "data" / "recorded")
     return root / "data" / "recorded", root / "cells"
@@ -186,10 +186,10 @@ class Chapter:
             self.edit(name, lambda record: record.update(sidecar=sidecar), digested=True)
 
     def record(self, name: str, grid: Grid) -> None:
-        run(grid, record=f"{CHAPTER}/{name}")
+        run(grid, name=f"{CHAPTER}/{name}")
 
     def make(self, name: str, of: str, **parameters: Any) -> None:
-        run_maker(of, WORLD, parameters=parameters, record=f"{CHAPTER}/{name}")
+        find_maker(of)(WORLD, **parameters, name=f"{CHAPTER}/{name}")
 
     def remove(self, name: str) -> None:
         for path in self.folder.glob(f"{name}.*"):
@@ -241,8 +241,7 @@ def test_a_table_about_all_systems_is_compared_with_all_of_them_only(
     chapter: Chapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RECBIAS_RESULTS", str(chapter.folder.parents[1]))
-    given = {"grid": GRID.to_dict()}
-    run_maker("audit/together", WORLD, parameters=given, record=f"{CHAPTER}/together")
+    find_maker("audit/together")(WORLD, grid=GRID, name=f"{CHAPTER}/together")
     chapter.keep("together")
     chapter.list_again()
     chapter.edit("together", column("frame", "value", 0, lambda _: 9.0), digested=True)
@@ -275,7 +274,7 @@ def test_a_table_about_als_is_left_out_of_a_sample_on_another_processor(
 ) -> None:
     monkeypatch.setenv("RECBIAS_RESULTS", str(chapter.folder.parents[1]))
     name = f"{CHAPTER}/together"
-    run_maker("audit/together", WORLD, parameters={"grid": GRID.to_dict()}, record=name)
+    find_maker("audit/together")(WORLD, grid=GRID, name=name)
     chapter.keep("together")
     chapter.list_again()
     assert verify(WORLD, chosen={name: None})["values"].tolist() == [1]
@@ -285,7 +284,7 @@ def test_a_table_about_als_is_left_out_of_a_sample_on_another_processor(
     assert row["about"] == "not compared: ALS depends on the processor, and this is another one"
     assert verify(WORLD)["values"].tolist() == [1]  # in full it is compared all the same
     # The twin: nothing in it depends on the processor.
-    run_maker("audit/together", WORLD, parameters={"grid": FEW.to_dict()}, record=name)
+    find_maker("audit/together")(WORLD, grid=FEW, name=name)
     write_asked(results_dir("", recorded=True))
     chapter.edit("together", put("provenance", "blas", to=["another"]), digested=True)
     assert verify(WORLD, chosen={name: None})["values"].tolist() == [1]
@@ -715,7 +714,7 @@ def test_a_simulation_of_other_worlds_is_noticed(
     monkeypatch.setenv("RECBIAS_RESULTS", str(folder))
 
     def record(**parameters: Any) -> None:
-        run_maker("audit/worlds", None, parameters=parameters, record=f"{CHAPTER}/worlds")
+        find_maker("audit/worlds")(**parameters, name=f"{CHAPTER}/worlds")
         renew_manifest(folder)
 
     record(n_users=40, seeds=[1, 2])
@@ -768,10 +767,10 @@ def test_the_list_of_what_is_asked_for_is_that_of_the_notebooks(dataset: str) ->
 @pytest.mark.slow
 def test_a_notebook_that_asks_for_something_else_is_noticed() -> None:
     chapter, name = "03_popularity_bias", "03_popularity_bias/concentration"
-    asked = 'parameters={"min_rating": min_rating}, record=record'
+    asked = "measure.concentration(dataset, min_rating=min_rating)"
     source = (RECORDED.parents[1] / "notebooks" / f"{chapter}.py").read_text()
     assert source.count(asked) == 1
-    changed = source.replace(asked, asked.replace(": min_rating", ": 0.5"))
+    changed = source.replace(asked, asked.replace("=min_rating", "=0.5"))
     derived = golden_asked.derive("filmtrust", chapter, source=changed)["filmtrust"]
     listed = read_asked()["filmtrust"]
     assert [result for result in derived if derived[result] != listed[result]] == [name]

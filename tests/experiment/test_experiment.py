@@ -307,7 +307,7 @@ def recorded(grid, tmp_path, monkeypatch):
 
 def test_recorded_results_stand_in_for_absent_data_bit_for_bit(recorded):
     grid, _, results = recorded
-    again = run(grid, record="chapter/table")
+    again = run(grid, name="chapter/table")
     assert again.origin == "recorded"
     assert _bits(again) == _bits(results)
 
@@ -316,14 +316,14 @@ def test_a_deleted_record_is_noticed(recorded):
     grid, path, _ = recorded
     path.with_suffix(".json").unlink()
     with pytest.raises(StoreError, match=r"table\.json: missing result.*record it again"):
-        run(grid, record="chapter/table")
+        run(grid, name="chapter/table")
 
 
 def test_a_deleted_sidecar_is_noticed(recorded):
     grid, path, _ = recorded
     path.with_suffix(".parquet").unlink()
     with pytest.raises(StoreError, match=r"table\.parquet"):
-        run(grid, record="chapter/table")
+        run(grid, name="chapter/table")
 
 
 def test_an_edited_value_is_noticed(recorded):
@@ -333,14 +333,14 @@ def test_an_edited_value_is_noticed(recorded):
     record["body"]["values"]["columns"]["value"][0] += 1e-6
     document.write_text(json.dumps(record))
     with pytest.raises(StoreError, match="changed after it was computed"):
-        run(grid, record="chapter/table")
+        run(grid, name="chapter/table")
 
 
 def test_other_parameters_than_recorded_are_refused(recorded):
     grid, _, _ = recorded
     other = Grid.from_dict({**grid.to_dict(), "seed": 6})
     with pytest.raises(StoreError, match="recorded with other parameters"):
-        run(other, record="chapter/table")
+        run(other, name="chapter/table")
 
 
 def never(*args, **kwargs):
@@ -348,24 +348,24 @@ def never(*args, **kwargs):
 
 
 def test_a_live_result_of_the_same_key_is_read_bit_for_bit(grid, tmp_path, monkeypatch):
-    first = run(grid, record="chapter/table")
+    first = run(grid, name="chapter/table")
     moved = tmp_path / "elsewhere" / Path(grid.dataset).name
     moved.parent.mkdir()
     shutil.copy(grid.dataset, moved)
     monkeypatch.setattr(experiment, "_measure_grid", never)
-    again = run(grid, record="chapter/table")
+    again = run(grid, name="chapter/table")
     assert (again.origin, again.grid) == ("live", grid)
     assert _bits(again) == _bits(first)
     there = dataclasses.replace(grid, dataset=str(moved))
-    assert run(there, record="chapter/table").grid == there
+    assert run(there, name="chapter/table").grid == there
     for other in ("chapter/other", None):
         with pytest.raises(AssertionError, match="computed again"):
-            run(grid, record=other)
+            run(grid, name=other)
 
 
 @pytest.mark.parametrize("changed", ["seed", "revision", "rating", "damage", "left out", "code"])
 def test_a_live_result_that_anything_changed_is_computed_again(grid, changed, monkeypatch):
-    first = run(grid, record="chapter/table")
+    first = run(grid, name="chapter/table")
     path = results_dir(first.dataset["name"], recorded=False) / "chapter" / "table"
     if changed == "seed":
         grid = dataclasses.replace(grid, seed=6)
@@ -387,14 +387,14 @@ def test_a_live_result_that_anything_changed_is_computed_again(grid, changed, mo
         part.save(path)
     monkeypatch.setattr(experiment, "_measure_grid", never)
     with pytest.raises(AssertionError, match="computed again"):
-        run(grid, record="chapter/table")
+        run(grid, name="chapter/table")
 
 
 def test_a_record_of_another_revision_is_refused(recorded, monkeypatch):
     grid, path, _ = recorded
     monkeypatch.setattr(aggregation, "REVISION", aggregation.REVISION + 1)
     with pytest.raises(StoreError, match="computed by another revision"):
-        run(grid, record="chapter/table")
+        run(grid, name="chapter/table")
     with pytest.raises(StoreError, match="computed by another revision"):
         load_result(path)
 

@@ -20,8 +20,15 @@ from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings, RatingScale
 from recbias.errors import ConfigError, DamagedError
 from recbias.experiment import feedback
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.feedback import Choice, Course, Loop, choice_chances, follow, measure_rounds
+from recbias.experiment.feedback import (
+    Choice,
+    Course,
+    Loop,
+    choice_chances,
+    follow,
+    measure_loops,
+    measure_rounds,
+)
 from recbias.experiment.store import digest
 from recbias.recommenders import System
 
@@ -240,9 +247,15 @@ def test_on_average_over_places_the_best_rating_is_observed_as_often_as_asked() 
 
 def test_any_number_of_workers_gives_the_same_courses(tmp_path: Path) -> None:
     loops = [asked(system, choice) for system in (QUICK, NEAR) for choice in ("even", "attentive")]
-    alone = run_all(follow, loops, None, label="loops")
-    with cells_kept_in(tmp_path / "others"), open_executor(2) as executor:
-        together = run_all(follow, loops, executor, label="loops")
+    alone = [follow(loop) for loop in loops]
+    rounds = measure_loops(loops, min_rating=4, lam=0.5)
+    with cells_kept_in(tmp_path / "others"):
+        measured = measure_loops(loops, min_rating=4, lam=0.5, workers=2)
+        assert len(list(tmp_path.rglob("others/courses/*/*"))) == len(loops)
+        together = [follow(loop) for loop in loops]
+    for loop, one, other in zip(loops, rounds, measured, strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+        pd.testing.assert_frame_equal(one, measure_rounds(loop, min_rating=4, lam=0.5))
     for one, other in zip(alone, together, strict=True):
         assert (one.lists == other.lists).all()
         assert (one.observed == other.observed).all()

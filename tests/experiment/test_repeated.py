@@ -11,9 +11,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from chapter_grids import (
+    concentration_protocols,
+    fill_grid,
+    overlap_grid,
+    popularity_protocols,
+    ratio_grid,
+    start_grid,
+)
 from recbias import Grid, run
 from recbias.book import pages
-from recbias.book.chapters import concentration_metrics, popularity_bias
+from recbias.book.chapters import concentration_metrics
 from recbias.book.chapters import overcoming_popularity_bias as remedies
 from recbias.book.chapters import true_vs_false_positive_disagreement as disagreement
 from recbias.book.chapters.design_alternatives import setup
@@ -21,11 +29,7 @@ from recbias.book.chapters.offline_option_taxonomy import decisions, truths
 from recbias.book.chapters.offline_option_taxonomy.setup import (
     CHAPTER,
     KNN,
-    fill_grid,
-    overlap_grid,
-    ratio_grid,
     split_of,
-    start_grid,
 )
 from recbias.book.chapters.overcoming_popularity_bias.setup import (
     uniform_metrics,
@@ -33,7 +37,7 @@ from recbias.book.chapters.overcoming_popularity_bias.setup import (
 )
 from recbias.errors import ConfigError
 from recbias.experiment import makers
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.options import Options, compact, not_repeated, options_of
 from recbias.experiment.outcomes import evaluate
 from recbias.recommenders import System
@@ -66,7 +70,7 @@ def asked_by_chapters():
                "shared": ("P@5",)}, {"split": "k-fold 2", "compare": (("AR", "P@5"),)}),
         "2": ({"thin": "TI-AN-AR rel>=4"}, {"thin": ("P@5", "P@5|N=20")},
               {"split": "ratio 0.4", "tests": {"thin": "observed removed=30%"}}),
-        "3": (popularity_bias.setup.protocols(4), {"AR": ("P@5",), "all-1R": ("P@5|t=20",)},
+        "3": (popularity_protocols(4), {"AR": ("P@5",), "all-1R": ("P@5|t=20",)},
               {"split": "k-fold 2", "seed": 3}),
         "4": (remedied, remedies.setup.metrics(5, 20, 30),
               {"split": "k-fold 2", "tests": sides}),
@@ -74,7 +78,7 @@ def asked_by_chapters():
                       {"split": "uniform 0.2"}),
         "5": (positives, {label: texts[:2] for label, texts in columns.items()},
               {"split": "ratio 0.2", "tests": truth}),
-        "6": (concentration_metrics.setup.protocols(4),
+        "6": (concentration_protocols(4),
               {"full": concentration_metrics.setup.metrics(5)[:6]},
               {"split": "k-fold 2", "select": "users>=3"}),
         "kept": ({"a": "AI-AN-AR rel>=4 condensed unscored=popularity users=relevant"},
@@ -217,8 +221,8 @@ def made(table, tmp_path_factory):
     start = start_grid(str(path), 4, seed=1, n_seeds=1)
     fills = fill_grid(str(path), 4, seed=1)
     asked = decisions.decisions_asked(str(path), 4, seed=1)
-    few = dataclasses.replace(Grid.from_dict(asked["grid"]), systems=SYSTEMS)
-    asked |= {"splits": False, "grid": few.to_dict()}
+    few = dataclasses.replace(asked["grid"], systems=SYSTEMS)
+    asked |= {"splits": False, "grid": few}
     given = {
         "cells": {"seeds": SEEDS, "grid": start.to_dict()},
         "seeds": {"seeds": SEEDS, "ratios": RATIOS, "grid": start.to_dict()},
@@ -227,8 +231,7 @@ def made(table, tmp_path_factory):
         "decisions": asked,
     }
     return {
-        name: run_maker(f"{CHAPTER}/{name}", str(path), parameters=each)
-        for name, each in given.items()
+        name: find_maker(f"{CHAPTER}/{name}")(str(path), **each) for name, each in given.items()
     }
 
 

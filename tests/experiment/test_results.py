@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import inspect
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -17,16 +19,20 @@ from recbias._system.streams import stream
 from recbias.data.datasets import load_dataset
 from recbias.errors import ConfigError, MissingData, StoreError
 from recbias.experiment.grid import Grid
-from recbias.experiment.makers import _MAKERS, Table, maker, run_maker
+from recbias.experiment.makers import _MAKERS, Table, find_maker, maker, makers_of
 from recbias.experiment.results import (
     _KINDS,
     SIMULATIONS,
     Quantity,
+    begin_page,
     load_result,
     recorded_datasets,
     results_dir,
 )
+from recbias.experiment.run import run
 from recbias.experiment.store import write_document
+from recbias.metrics import aggregation, parse_metric
+from recbias.protocol import splits
 from recbias.recommenders import line_up
 
 WORLD = "world(users=40,items=60,seed=2)"
@@ -41,8 +47,8 @@ def own_folder(tmp_path, monkeypatch):
 def sweep():
     """A maker of a small sweep: ratings of the most popular items, resampled."""
 
-    @maker("test/sweep", Table)
-    def compute(dataset, *, sizes, seed=1, scale=1.0):
+    @maker("test", Table)
+    def sweep(dataset, *, sizes, seed=1, scale=1.0):
         counts = np.sort(dataset.ratings.item_counts())[::-1]
         frame = pd.DataFrame(
             [(size, "head", scale * counts[:size].sum()) for size in sizes],
@@ -53,12 +59,12 @@ def sweep():
         )
         return ("size", "part"), frame, drawn
 
-    yield compute
+    yield sweep
     del _MAKERS["test/sweep"]
 
 
 def test_a_table_is_made_stored_and_read_back(sweep):
-    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1, 5]}, record="chapter/sweep")
+    made = find_maker("test/sweep")(WORLD, sizes=[1, 5], name="chapter/sweep")
     path = results_dir(made.dataset["name"], recorded=False) / "chapter" / "sweep"
     again = load_result(path)
     assert again.frame.equals(made.frame)
@@ -77,33 +83,33 @@ def test_a_table_is_made_stored_and_read_back(sweep):
 
 def test_a_live_table_of_the_same_key_is_read_and_any_other_made(sweep, monkeypatch):
     asked = {"sizes": [1, 5]}
-    made = run_maker("test/sweep", WORLD, parameters=asked, record="chapter/sweep")
+    made = find_maker("test/sweep")(WORLD, **asked, name="chapter/sweep")
     path = results_dir(made.dataset["name"], recorded=False) / "chapter" / "sweep"
     calls = []
 
-    @functools.wraps(sweep)
+    @functools.wraps(sweep.function)
     def counted(dataset, **given):
         calls.append(given)
-        return sweep(dataset, **given)
+        return sweep.function(dataset, **given)
 
     known = dataclasses.replace(_MAKERS["test/sweep"], function=counted)
     monkeypatch.setitem(_MAKERS, "test/sweep", known)
-    again = run_maker("test/sweep", WORLD, parameters=asked, record="chapter/sweep")
+    again = find_maker("test/sweep")(WORLD, **asked, name="chapter/sweep")
     assert not calls
     assert again.origin == "live"
     assert again.frame.equals(made.frame)
     assert (again.replicates == made.replicates).all()
     path.with_suffix(".parquet").write_bytes(b"nothing")
-    assert run_maker("test/sweep", WORLD, parameters=asked, record="chapter/sweep").key == made.key
-    run_maker("test/sweep", WORLD, parameters=asked)
-    run_maker("test/sweep", WORLD, parameters={"sizes": [1, 6]}, record="chapter/sweep")
+    assert find_maker("test/sweep")(WORLD, **asked, name="chapter/sweep").key == made.key
+    find_maker("test/sweep")(WORLD, **asked)
+    find_maker("test/sweep")(WORLD, sizes=[1, 6], name="chapter/sweep")
     monkeypatch.setitem(_MAKERS, "test/sweep", dataclasses.replace(known, revision=2))
-    run_maker("test/sweep", WORLD, parameters={"sizes": [1, 6]}, record="chapter/sweep")
+    find_maker("test/sweep")(WORLD, sizes=[1, 6], name="chapter/sweep")
     assert [each["sizes"] for each in calls] == [[1, 5], [1, 5], [1, 6], [1, 6]]
 
 
 def test_a_table_that_changed_is_noticed_by_row(sweep):
-    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1, 5]})
+    made = find_maker("test/sweep")(WORLD, sizes=[1, 5])
     frame = made.frame.assign(value=made.frame["value"] + [0, 1e-3])
     edited = dataclasses.replace(made, frame=frame)
     found = edited.verify(made.recompute())
@@ -115,11 +121,11 @@ def test_a_table_that_changed_is_noticed_by_row(sweep):
 
 def test_keys_of_makers_leave_defaults_out_and_know_the_revision(sweep):
     def key(**parameters):
-        return run_maker("test/sweep", WORLD, parameters={"sizes": [1], **parameters}).key
+        return find_maker("test/sweep")(WORLD, sizes=[1], **parameters).key
 
     assert key() == key(seed=1) == key(scale=1) == key(scale=1.0)
     assert key() != key(seed=2)
-    other = run_maker("test/sweep", WORLD.replace("seed=2", "seed=3"), parameters={"sizes": [1]})
+    other = find_maker("test/sweep")(WORLD.replace("seed=2", "seed=3"), sizes=[1])
     assert key() != other.key
     before = key()
     _MAKERS["test/sweep"] = dataclasses.replace(_MAKERS["test/sweep"], revision=2)
@@ -127,71 +133,154 @@ def test_keys_of_makers_leave_defaults_out_and_know_the_revision(sweep):
 
 
 def test_defaults_are_compared_as_they_are_written():
-    @maker("test/defaults", Table)
+    @maker("test", Table, name="defaults")
     def compute(dataset, *, pair=(1, 2), flag=1):
         return ("a",), pd.DataFrame({"a": [1], "value": [0.5]})
 
     try:
-        made = run_maker("test/defaults", WORLD, parameters={"pair": (1, 2)}, record="x/y")
+        made = find_maker("test/defaults")(WORLD, pair=(1, 2), name="x/y")
         load_result(results_dir(made.dataset["name"], recorded=False) / "x" / "y")
-        assert made.key == run_maker("test/defaults", WORLD, parameters={"pair": [1, 2]}).key
-        assert made.key != run_maker("test/defaults", WORLD, parameters={"flag": True}).key
+        assert made.key == find_maker("test/defaults")(WORLD, pair=[1, 2]).key
+        assert made.key != find_maker("test/defaults")(WORLD, flag=True).key
     finally:
         del _MAKERS["test/defaults"]
 
 
-def test_what_a_maker_uses_is_in_its_key_instead_of_what_that_stands_for():
+def test_what_a_maker_uses_is_in_its_key():
     state = {"revision": 1}
 
-    @maker("test/uses", Table, uses=lambda given, hashes: dict(state), covers=("grids",))
-    def compute(dataset, *, grids):
+    @maker("test", Table, uses=lambda n: {"twice": 2 * n, **state})
+    def made(dataset, *, n=1, workers=1):
         return ("a",), pd.DataFrame({"a": [1], "value": [0.5]})
 
     try:
-        first = run_maker("test/uses", WORLD, parameters={"grids": [{"x": 1}]}).key
-        assert run_maker("test/uses", WORLD, parameters={"grids": [{"x": 1, "y": 2}]}).key == first
+        first = made(WORLD).key
+        assert made(WORLD, n=1, workers=2).key == first, "of a default, too"
+        assert made(WORLD, n=2).key != first
         state["revision"] = 2
-        assert run_maker("test/uses", WORLD, parameters={"grids": [{"x": 1}]}).key != first
+        assert made(WORLD).key != first
     finally:
-        del _MAKERS["test/uses"]
+        del _MAKERS["test/made"]
 
 
-def test_the_grids_that_a_maker_declares_are_in_its_key_and_known_of_what_it_made():
-    def asked(given):
-        for seed in given["seeds"]:
-            yield dataclasses.replace(Grid.from_dict(given["grid"]), seed=seed)
+def test_parts_metrics_and_systems_are_in_the_key_by_their_revisions(monkeypatch):
+    random, popularity = line_up("bcc17")[:2]
 
-    def made(name, **given):
-        return run_maker(name, WORLD, parameters=given)
-
-    @maker("test/grids", Table, grids=asked, covers=("grid",))
-    @maker("test/none", Table, covers=("grid",))
-    def compute(dataset, *, grid, seeds):
+    @maker(
+        "test",
+        Table,
+        parts=("splits", "aggregation"),
+        metrics=lambda cutoff: [f"P@{cutoff}"],
+        systems=lambda names: [each for each in (random, popularity) if each.name in names],
+        uses={"first": random},
+    )
+    def made(*, cutoff, names):
         return ("a",), pd.DataFrame({"a": [1], "value": [0.5]})
 
+    def written(**changed):
+        return made._stands_on({"cutoff": 10, "names": [random.name], **changed}, {})
+
+    try:
+        found = written()
+        assert found == {
+            "splits": splits.REVISION,
+            "aggregation": aggregation.REVISION,
+            "metrics": [parse_metric("P@10").identity()],
+            "systems": [{"name": random.name, **random.identity()}],
+            "first": random.identity(),
+        }
+        assert written(cutoff=5)["metrics"] == [parse_metric("P@5").identity()]
+        assert len(written(names=[random.name, popularity.name])["systems"]) == 2
+        monkeypatch.setattr(aggregation, "REVISION", aggregation.REVISION + 1)
+        assert written()["aggregation"] == found["aggregation"] + 1
+    finally:
+        del _MAKERS["test/made"]
+    with pytest.raises(ConfigError, match="unknown part with a revision 'split': did you mean"):
+        maker("test", Table, parts=("split",))
+    with pytest.raises(ConfigError, match="stands beside parts, metrics, systems by name only"):
+        maker("test", Table, parts=("splits",), uses=[random])
+
+
+def test_grids_that_are_given_are_in_the_key_and_printed_if_a_maker_says_so():
+    def asked(grid, seeds):
+        for seed in seeds:
+            yield dataclasses.replace(grid, seed=seed)
+
+    def compute(dataset, *, grid: Grid, seeds=()):
+        return ("seed",), pd.DataFrame({"seed": [grid.seed], "value": [0.5]})
+
+    def both(dataset, *, grids: Sequence[Grid]):
+        return ("seed",), pd.DataFrame({"seed": [each.seed for each in grids], "value": 0.5})
+
+    plain = maker("test", Table, name="plain")(compute)
+    seeded = maker("test", Table, name="seeded", grids=asked)(compute)
+    reduced = maker("test", Table, name="reduced", uses=[lambda grid: grid.sample(1)])(compute)
+    named = maker("test", Table, name="named", parts=("splits",))(compute)
+    several = maker("test", Table)(both)
     lists = {"AR": "TI-AN-AR rel>=4"}
     grid = Grid(WORLD, line_up("bcc17")[:2], lists, ("P@5",))
-    other = dataclasses.replace(grid, metrics=("P@6",)).to_dict()
-    record = grid.to_dict()
+    other = dataclasses.replace(grid, metrics=("P@6",))
     try:
-        found = made("test/grids", grid=record, seeds=[1, 2])
+        found = seeded(WORLD, grid=grid, seeds=[1, 2])
         assert [each.seed for each in found.grids] == [1, 2]
-        assert found.key != made("test/grids", grid=other, seeds=[1, 2]).key
-        none = made("test/none", grid=record, seeds=[1, 2])
-        assert none.grids == ()
-        assert none.key == made("test/none", grid=other, seeds=[1, 2]).key
-        # The key is that of a maker which names the keys of the same grids itself.
+        assert found.key != seeded(WORLD, grid=other, seeds=[1, 2]).key
         hashes = found.dataset["hashes"]
-        keys = [each.key_of(hashes) for each in found.grids]
-        known = dataclasses.replace(_MAKERS["test/grids"], uses=lambda *_: keys, grids=None)
-        _MAKERS["test/grids"] = known
-        assert made("test/grids", grid=record, seeds=[1, 2]).key == found.key
+        key = grid.key_of(hashes)
+        assert plain(WORLD, grid=grid).grids == ()
+        assert plain(WORLD, grid=grid).key != plain(WORLD, grid=other).key
+        # What is stored is the record of the grid; what is read back has the same key.
+        record = plain(WORLD, grid=grid).given
+        assert record == {"grid": grid.to_dict()}
+        assert plain(WORLD, grid=grid.to_dict()).key == plain.key(record, hashes)
+        assert plain(WORLD, grid=grid).recompute().frame["seed"].tolist() == [grid.seed]
+        assert plain._stands_on(record, hashes) == [key]
+        assert named._stands_on(record, hashes) == {"splits": splits.REVISION, "grid": key}
+        assert several._stands_on({"grids": [grid, other]}, hashes)[::-1] == several._stands_on(
+            {"grids": [other.to_dict(), grid.to_dict()]}, hashes
+        )
+        (key_of_one,) = reduced._stands_on(record, hashes)
+        assert key_of_one == grid.sample(1).key_of(hashes) != key
     finally:
-        del _MAKERS["test/grids"], _MAKERS["test/none"]
+        for name in ("plain", "seeded", "reduced", "named", "both"):
+            del _MAKERS[f"test/{name}"]
+
+
+def test_a_maker_is_called_like_its_function(sweep):
+    assert sweep.name == "test/sweep"
+    assert inspect.signature(sweep).parameters["seed"].default == 1
+    with pytest.raises(ConfigError, match="test/sweep: give the name of a dataset, or the path"):
+        sweep(sizes=[1])
+    with pytest.raises(ConfigError, match="parameter of test/sweep 'size': did you mean 'sizes'"):
+        sweep(WORLD, size=[1])
+    with pytest.raises(ConfigError, match="test/sweep: give sizes= as well"):
+        sweep(WORLD, seed=2)
+    assert makers_of("test").sweep is sweep
+    assert not vars(makers_of("tests"))
+
+
+def test_what_a_page_measures_is_kept_under_its_name(sweep, monkeypatch):
+    grid = Grid(WORLD, line_up("bcc17")[:1], ("TI-AN-AR rel>=4",), ("P@5",))
+    folder = results_dir(WORLD, recorded=False)
+    sweep(WORLD, sizes=[1])
+    run(grid, name="systems")
+    assert not folder.exists(), "outside of a page"
+    monkeypatch.setattr("recbias.experiment.results._page", "")  # as it was, in the end
+    begin_page("one")
+    sweep(WORLD, sizes=[1])
+    sweep(WORLD, sizes=[5], name="five")
+    run(grid, name="systems")
+    run(grid)
+    begin_page("two")
+    sweep(WORLD, sizes=[1])
+    sweep(WORLD, sizes=[5], name="one/others")
+    kept = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.json"))
+    assert kept == [
+        "one/five.json", "one/others.json", "one/sweep.json", "one/systems.json", "two/sweep.json",
+    ]  # fmt: skip
 
 
 def test_tables_differ_in_texts_flags_infinities_and_columns_too(sweep):
-    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1, 5]})
+    made = find_maker("test/sweep")(WORLD, sizes=[1, 5])
     wide = dataclasses.replace(
         made, frame=made.frame.assign(word="a", flag=True, top=np.inf), replicates=made.replicates
     )
@@ -207,7 +296,7 @@ def test_tables_differ_in_texts_flags_infinities_and_columns_too(sweep):
 
 
 def test_results_of_another_data_set_are_refused(sweep):
-    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1]}, record="chapter/sweep")
+    made = find_maker("test/sweep")(WORLD, sizes=[1], name="chapter/sweep")
     path = results_dir(made.dataset["name"], recorded=False) / "chapter" / "sweep"
     assert load_result(path, dataset=made.dataset["name"]).key == made.key
     with pytest.raises(StoreError, match=r"about world.* expected synthetic"):
@@ -216,8 +305,8 @@ def test_results_of_another_data_set_are_refused(sweep):
 
 def test_rows_have_names_of_their_own(sweep):
     with pytest.raises(ConfigError, match=r"two rows of the name \{'size': 1, 'part': 'head'\}"):
-        run_maker("test/sweep", WORLD, parameters={"sizes": [1, 1]})
-    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1]})
+        find_maker("test/sweep")(WORLD, sizes=[1, 1])
+    made = find_maker("test/sweep")(WORLD, sizes=[1])
     with pytest.raises(ConfigError, match="0 rows of the table, expected one"):
         made[{"size": 9, "part": "head"}]
     with pytest.raises(ConfigError, match="unknown index column 'sizes': did you mean 'size'"):
@@ -226,13 +315,13 @@ def test_rows_have_names_of_their_own(sweep):
 
 def test_absent_data_and_unknown_makers_are_errors(sweep):
     with pytest.raises(MissingData):
-        run_maker("test/sweep", "netflix", parameters={"sizes": [1]})
+        find_maker("test/sweep")("netflix", sizes=[1])
     with pytest.raises(ConfigError, match="unknown maker of results 'test/swep'"):
-        run_maker("test/swep", WORLD, parameters={})
+        find_maker("test/swep")(WORLD)
 
 
 def test_everything_but_times_lies_under_the_digest(sweep):
-    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1, 5]}, record="chapter/sweep")
+    made = find_maker("test/sweep")(WORLD, sizes=[1, 5], name="chapter/sweep")
     path = results_dir(made.dataset["name"], recorded=False) / "chapter" / "sweep.json"
     text = path.read_text()
     for change in (
@@ -287,8 +376,8 @@ class Note(Made):
     def verify(self, fresh):
         return Agreement(1, 0.0, 0.0, () if fresh.words == self.words else ("words",))
 
-@maker("outside/note", Note)
-def write(dataset, *, greeting="hello"):
+@maker("outside", Note)
+def note(dataset, *, greeting="hello"):
     return f"{greeting}, {dataset.ratings.n_users} users"
 """
 
@@ -300,12 +389,12 @@ def test_a_kind_from_outside_is_stored_verified_and_refused_without_its_module(
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()
     importlib.import_module("outside_kind")
-    made = run_maker("outside/note", WORLD, parameters={}, record="chapter/note")
+    made = find_maker("outside/note")(WORLD, name="chapter/note")
     path = results_dir(made.dataset["name"], recorded=False) / "chapter" / "note"
     again = load_result(path)
     assert again.words == "hello, 40 users"
     assert again.verify(again.recompute()).differing == ()
-    other = run_maker("outside/note", WORLD, parameters={"greeting": "bye"})
+    other = find_maker("outside/note")(WORLD, greeting="bye")
     assert again.verify(other).differing == ("words",)
     for registered in (_KINDS, _MAKERS):
         registered.pop("note", None)
@@ -361,7 +450,7 @@ def simulated(tmp_path, monkeypatch):
     """A maker that counts its calls, in a clone of its own."""
     calls: list[int] = []
 
-    @maker("test/simulated", Table)
+    @maker("test", Table, name="simulated")
     def compute(*, n=1, other=0):
         calls.append(n)
         return ("row",), pd.DataFrame({"row": range(n), "value": 1.0})
@@ -374,7 +463,10 @@ def simulated(tmp_path, monkeypatch):
 
 def test_a_simulation_that_was_recorded_is_read(simulated):
     def ask(**parameters):
-        return run_maker("test/simulated", None, parameters=parameters, record="chapter/simulated")
+        return find_maker("test/simulated")(**parameters, name="chapter/simulated")
+
+    with pytest.raises(ConfigError, match="test/simulated is a simulation, of no dataset"):
+        find_maker("test/simulated")(WORLD, n=2)
 
     made = ask(n=2)
     path = results_dir(SIMULATIONS, recorded=True) / "chapter" / "simulated"
@@ -385,14 +477,14 @@ def test_a_simulation_that_was_recorded_is_read(simulated):
     stored = results_dir(SIMULATIONS, recorded=False) / "chapter" / "simulated.json"
     assert stored.read_bytes() == path.with_suffix(".json").read_bytes(), "or recording drops it"
     assert (ask(n=3).origin, simulated) == ("live", [2, 3])
-    run_maker("test/simulated", None, parameters={"n": 2})
+    find_maker("test/simulated")(n=2)
     assert simulated == [2, 3, 2], "what has no name under which it is kept is made"
     assert (recorded_datasets(), recorded_datasets(simulations=True)) == ([], [SIMULATIONS])
 
 
 def test_a_recorded_simulation_of_other_code_is_made_again(simulated, monkeypatch):
     def ask():
-        return run_maker("test/simulated", None, parameters={}, record="chapter/simulated")
+        return find_maker("test/simulated")(name="chapter/simulated")
 
     path = results_dir(SIMULATIONS, recorded=True) / "chapter" / "simulated"
     ask().save(path)
@@ -405,10 +497,10 @@ def test_a_recorded_simulation_of_other_code_is_made_again(simulated, monkeypatc
 
 def test_a_recorded_simulation_that_was_edited_is_refused(simulated):
     path = results_dir(SIMULATIONS, recorded=True) / "chapter" / "simulated"
-    run_maker("test/simulated", None, parameters={}).save(path)
+    find_maker("test/simulated")().save(path)
     document = path.with_suffix(".json")
     edited = document.read_text().replace("1.0", "1.5")
     assert edited != document.read_text()
     document.write_text(edited)
     with pytest.raises(StoreError, match="digest"):
-        run_maker("test/simulated", None, parameters={}, record="chapter/simulated")
+        find_maker("test/simulated")(name="chapter/simulated")

@@ -189,7 +189,7 @@ def test_the_true_order_of_systems_is_found_where_observed_ratings_are_drawn_one
         System("Average rating", "AverageRating", {"smoothing": 1, "encoding": "stars"}),
     ]
     asked = true_orders_parameters("cm100k", systems, 3, cutoff=10, size=20, seed=3)
-    _, frame = true_orders(data, **asked)
+    _, frame = true_orders.function(data, **asked)
     found = frame.set_index(["truth", "protocol"])
     assert (found["popularity_true"] == found.loc[("P", "AR"), "popularity_true"]).all()
     assert found.loc[("P", "AR"), ["popularity_true", "resolved", "right"]].tolist() == [1, 3, 3]

@@ -516,7 +516,7 @@ def test_the_evaluation_asks_as_a_reader_does(
     other = dataclasses.replace(shape, skew=0.2)
     low, high = fit_relation(ratings, 4).interval
     reach = max(abs(low), abs(high))
-    index, frame = trusted.trust(
+    index, frame = trusted.trust.function(
         shapes=[dataclasses.astuple(other), dataclasses.astuple(shape)], n_worlds=80, reach=reach
     )
     names = shape.worlds((-reach, reach), 80, seed=2)

@@ -17,7 +17,7 @@ from recbias.claims.answers import Answers
 from recbias.claims.assertions import standing
 from recbias.claims.home import NOT_AT_HAND
 from recbias.claims.judging import VERDICTS, Verdict
-from recbias.claims.ledger import TOPICS, Claim
+from recbias.claims.ledger import NO_ASSERTION, TOPICS, Claim
 from recbias.claims.parts import Part, is_core, of_form
 from recbias.claims.records import written
 
@@ -28,8 +28,14 @@ KINDS = {
 }
 """Classes of claims in the order of the page, with what they are to a reader."""
 
-NO_ASSERTION, HANGS_ON_NO_DATA = "no assertion of a paper", "hangs on no data"
-"""Rows of totals for entries that count apart."""
+HANGS_ON_NO_DATA = "hangs on no data"
+"""Row of totals for claims that are the same on any data."""
+
+GROUPS = {
+    **KINDS,
+    NO_ASSERTION: "What no paper at hand asserts: derived, or of a paper that we could not read",
+}
+"""Groups of claims that are counted apart, in the order of the page."""
 
 _WEIGHTS = ("refuted", "open", "holds", "not testable", "beside")
 """Verdicts on parts, the one that a reader should see first in front."""
@@ -77,8 +83,8 @@ def _weight(claim: Claim, part: Part) -> tuple[bool, int, bool]:
 def verdict_cards(verdicts: Sequence[Verdict]) -> str:
     """Write one card per claim: what was found, what the paper says, and each part."""
     groups = []
-    for kind, title in KINDS.items():
-        of_kind = by_importance(verdict for verdict in verdicts if verdict.claim.kind == kind)
+    for kind, title in GROUPS.items():
+        of_kind = by_importance(v for v in verdicts if v.claim.counts_as == kind)
         if not of_kind:
             continue
         cards = "".join(map(_card, of_kind))
@@ -107,9 +113,9 @@ def totals(verdicts: Iterable[Verdict], *, strict: bool = False) -> pd.DataFrame
 
     Entries that restate no assertion of a paper count apart.
     """
-    names = [*KINDS, NO_ASSERTION]
+    names = list(GROUPS)
     counts: Counter[tuple[str, str]] = Counter(
-        (_class(judged.claim), judged.strict if strict else judged.verdict) for judged in verdicts
+        (judged.claim.counts_as, judged.strict if strict else judged.verdict) for judged in verdicts
     )
     table = pd.DataFrame(
         [[counts[name, verdict] for verdict in VERDICTS] for name in names],
@@ -120,17 +126,13 @@ def totals(verdicts: Iterable[Verdict], *, strict: bool = False) -> pd.DataFrame
     return table
 
 
-def _class(claim: Claim) -> str:
-    return claim.kind if claim.asserts else NO_ASSERTION
-
-
 def answer_totals(found: Iterable[Answers]) -> pd.DataFrame:
     """Count claims by the verdict where they are at home; what hangs on no data counts apart."""
     names = [*KINDS, HANGS_ON_NO_DATA, NO_ASSERTION]
     columns = [*VERDICTS, NOT_AT_HAND]
     counts = Counter(
         (
-            HANGS_ON_NO_DATA if each.no_data and each.claim.asserts else _class(each.claim),
+            HANGS_ON_NO_DATA if each.no_data and each.claim.asserts else each.claim.counts_as,
             each.reproduced,
         )
         for each in found

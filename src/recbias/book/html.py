@@ -6,7 +6,7 @@ import base64
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from html import escape, unescape
 
 from recbias.claims.regions import defined
 from recbias.experiment.results import Quantity
@@ -66,6 +66,18 @@ def file_links(files: Mapping[str, tuple[str, bytes]]) -> str:
         for name, (kind, content) in files.items()
     ]
     return f'<p class="downloads">Download: {" · ".join(links)}</p>'
+
+
+def svg_description(svg: str) -> str:
+    """Read from an SVG what it says that it shows; nothing if it says nothing.
+
+    Examples
+    --------
+    >>> svg_description("<svg><dc:description>A &lt; B.</dc:description></svg>")
+    'A < B.'
+    """
+    found = re.search(r"<dc:description>(.*?)</dc:description>", svg, re.DOTALL)
+    return unescape(found[1]).strip() if found else ""
 
 
 def quantity_text(quantity: Quantity) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from recbias.book.cards import (
-    KINDS,
+    GROUPS,
     assertion_counts,
     badges,
     by_importance,
@@ -26,7 +26,7 @@ from recbias.claims.answers import Answers, answers
 from recbias.claims.assertions import STANDINGS
 from recbias.claims.home import NOT_AT_HAND
 from recbias.claims.judging import Verdict, scorecards
-from recbias.claims.ledger import claims
+from recbias.claims.ledger import NO_ASSERTION, Claim, claims
 from recbias.claims.parts import Part
 from recbias.claims.topics import chapters
 from recbias.data.datasets import is_path, own_table
@@ -87,9 +87,9 @@ def matrix_html(matrix: Matrix) -> str:
         papers = ", ".join(dict.fromkeys(verdict.claim.paper for verdict in verdicts))
         rows = "".join(
             _claim_rows(_row_of(matrix, verdict.claim.id), chapter)
-            for kind in KINDS
+            for kind in GROUPS
             for verdict in by_importance(
-                verdict for verdict in verdicts if verdict.claim.kind == kind
+                verdict for verdict in verdicts if verdict.claim.counts_as == kind
             )
         )
         folds.append(
@@ -102,14 +102,24 @@ def matrix_html(matrix: Matrix) -> str:
 
 
 def _counts(verdicts: Sequence[Verdict], dataset: str) -> str:
-    """Write how many claims of a chapter have each verdict, in the order of the legend."""
-    counts = Counter(verdict.verdict for verdict in verdicts)
+    """Write how many claims of a chapter have each verdict, in the order of the legend.
+
+    Entries that restate no assertion of a paper are named apart.
+    """
+    counts = Counter(verdict.verdict for verdict in verdicts if verdict.claim.asserts)
     signs = "".join(
         f' <span class="sign {name.replace(" ", "-")}">{sign}</span> {counts[name]} {name}'
         for name, sign in SIGNS.items()
         if counts[name]
     )
-    return f' <span class="counts">on {escape(_title(dataset))}:{signs}</span>'
+    apart = _apart(verdict.claim for verdict in verdicts)
+    return f' <span class="counts">on {escape(_title(dataset))}:{signs}{apart}</span>'
+
+
+def _apart(of_chapter: Iterable[Claim]) -> str:
+    """Say how many entries restate no assertion of a paper; nothing if none does."""
+    n_apart = sum(claim.counts_as == NO_ASSERTION for claim in of_chapter)
+    return f"; apart: {n_apart} with {NO_ASSERTION}" if n_apart else ""
 
 
 def small_matrix_html(matrix: Matrix) -> str:
@@ -118,7 +128,7 @@ def small_matrix_html(matrix: Matrix) -> str:
     body = []
     for topic, chapter in chapters().items():
         empirical = (
-            v for v in matrix[edition] if (v.claim.topic, v.claim.kind) == (topic, "empirical")
+            v for v in matrix[edition] if (v.claim.topic, v.claim.counts_as) == (topic, "empirical")
         )
         for verdict in by_importance(empirical) if chapter else ():
             anchor = verdict.claim.id.lower()
@@ -153,12 +163,13 @@ def answers_html(found: Sequence[Answers]) -> str:
                 else NOT_AT_HAND,
                 escape(each.generalises),
             ]
-            for kind in KINDS
+            for kind in GROUPS
             for each in of_topic
-            if each.claim.kind == kind
+            if each.claim.counts_as == kind
         ]
-        counts = Counter(each.reproduced for each in of_topic if each.claim.kind == "empirical")
+        counts = Counter(e.reproduced for e in of_topic if e.claim.counts_as == "empirical")
         told = ", ".join(f"{counts[name]} {name}" for name in (*SIGNS, NOT_AT_HAND) if counts[name])
+        told += _apart(each.claim for each in of_topic)
         table = table_html(("claim", "reproduced", "generalises"), rows, style="labelled")
         folds.append(
             '<details class="chapter"><summary>'
@@ -202,9 +213,9 @@ def _claim_rows(row: Mapping[str, Verdict], chapter: str) -> str:
     )
     return (
         f'<tbody class="claim-row" id="{anchor}" data-paper="{escape(claim.paper)}" '
-        f'data-chapter="{escape(claim.topic)}" data-class="{claim.kind}" '
+        f'data-chapter="{escape(claim.topic)}" data-class="{claim.counts_as}" '
         f'data-verdicts="{codes}"><tr><th scope="row">{escape(claim.id)} '
-        f'<span class="kind">{claim.kind}</span></th>'
+        f'<span class="kind">{claim.counts_as}</span></th>'
         f'<td class="number">{_published(verdict)}</td>'
         f'<td class="number">{_measured(verdict)}</td>{cells}</tr>'
         f'<tr><td colspan="{len(row) + 3}"><details><summary>'
@@ -268,7 +279,7 @@ def chapters_html() -> str:
             [
                 f'<a href="{chapter}.html">{title}</a>' if chapter else f"{title}, not yet written",
                 escape(papers),
-                str(len(topic_claims)),
+                f"{sum(bool(claim.asserts) for claim in topic_claims)}{_apart(topic_claims)}",
                 *counts.loc[topic, ["all", *STANDINGS]],
             ]
         )
@@ -276,10 +287,13 @@ def chapters_html() -> str:
 
 
 _COLUMNS = (
-    "dataset", "claim", "paper", "chapter", "class", "where", "verdict", "corrected", "strict",
-    "part", "core", "asserts", "which", "value", "low", "high", "unit", "claimed", "published",
-    "finding", "reason",
+    "dataset", "claim", "paper", "chapter", "class", "counts as", "where", "verdict", "corrected",
+    "strict", "part", "core", "asserts", "which", "value", "low", "high", "unit", "claimed",
+    "published", "finding", "reason",
 )  # fmt: skip
+
+
+_OF_CLAIM = ("paper", "chapter", "class", "counts as", "where")
 
 
 def scorecard_csv(matrix: Matrix) -> str:
@@ -291,7 +305,7 @@ def scorecard_csv(matrix: Matrix) -> str:
     for name, verdicts in matrix.items():
         for verdict in verdicts:
             claim = verdict.to_dict()
-            row = {column: claim[column] for column in ("paper", "chapter", "class", "where")}
+            row = {column: claim[column] for column in _OF_CLAIM}
             row |= {"dataset": _title(name), "claim": claim["id"], "verdict": claim["verdict"]}
             row |= {name: claim[name] for name in ("corrected", "strict", "reason")}
             if verdict.claim.topic not in written:

@@ -1,6 +1,6 @@
 """What rankings that treat all users alike score, beside what theory predicts: chapters 2 and 3.
 
-`baseline_grid` measures them; :mod:`recbias.book.predictions` makes the table of what BCC17
+The chapters measure them; :mod:`recbias.book.predictions` makes the table of what BCC17
 Sections 4.1 and 5.1 expect of them. Here both are compared: for criteria, and on pages.
 """
 
@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import pandas as pd
 
 from recbias.book.html import markdown_table, plain
 from recbias.claims.regions import defined
-from recbias.data.ratings import exact
 from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
-from recbias.protocol.testset import TestSet
 from recbias.recommenders import System, line_up
 from recbias.theory import FORMS
 
@@ -43,52 +40,46 @@ def baselines(min_rating: float, *, floor: bool = False) -> list[System]:
     ]
 
 
-def baseline_grid(
-    min_rating: float,
-    *,
-    cutoff: int,
-    size: int,
-    floor: bool = False,
-    n_items: float = math.inf,
-) -> dict[str, Any]:
-    """Say what is measured of the rankings: protocols and metrics of a grid, by label.
+def baseline_metrics(cutoff: int, size: int) -> dict[str, tuple[str, ...]]:
+    """Name what is measured of the rankings, by label of a protocol.
 
     Examples
     --------
-    >>> list(baseline_grid(5, cutoff=10, size=100)["metrics"])
-    ['AR', 'all-1R', 'all-1R whole']
-    >>> grid = baseline_grid(5, cutoff=10, size=100, floor=True)
-    >>> grid["metrics"]["AR sampled"], grid["metrics"]["1R long"], grid["tests"]
-    (('P@10|N=99',), ('P@50|t=100',), {'AR half': 'observed removed=50%'})
+    >>> baseline_metrics(10, 100)["all-1R"]
+    ('P@10|t=100', 'lower@10|t=100', 'upper@10|t=100', 'rho|t=100')
+    """
+    of_runs = tuple(f"{name}@{cutoff}|t={size}" for name in ("P", "lower", "upper"))
+    return {
+        "AR": (f"P@{cutoff}", "rho"),
+        "all-1R": (*of_runs, f"rho|t={size}"),
+        "all-1R whole": (f"P@{cutoff}",),
+    }
+
+
+def floor_metrics(cutoff: int, size: int, n_items: float = math.inf) -> dict[str, tuple[str, ...]]:
+    """Name what is measured where the systems of :data:`FLOOR` are among them.
+
+    Lists of five times the length are left out where there are not so many items.
+
+    Examples
+    --------
+    >>> metrics = floor_metrics(10, 100)
+    >>> metrics["AR sampled"], metrics["1R long"], "AR long" in floor_metrics(10, 100, n_items=40)
+    (('P@10|N=99',), ('P@50|t=100',), False)
     """
     precision, short, long = f"P@{cutoff}", f"P@{max(1, cutoff // 2)}", 5 * cutoff
-    metrics: dict[str, tuple[str, ...]] = {
-        "AR": (precision, "rho"),
-        "all-1R": (*(f"{name}@{cutoff}|t={size}" for name in _OF_RUNS), f"rho|t={size}"),
-        "all-1R whole": (precision,),
+    metrics = {
+        **baseline_metrics(cutoff, size),
+        "AI": (precision,),
+        "AR half": (precision, "rho"),
+        "AR short": (short,),
+        "AR long": (f"P@{long}",),
+        "AR sampled": (f"{precision}|N={size - 1}",),
+        "1R short": (f"{short}|t={size}",),
+        "1R long": (f"P@{long}|t={size}",),
     }
-    if floor:
-        metrics |= {
-            "AI": (precision,),
-            "AR half": (precision, "rho"),
-            "AR short": (short,),
-            "AR long": (f"P@{long}",),
-            "AR sampled": (f"{precision}|N={size - 1}",),
-            "1R short": (f"{short}|t={size}",),
-            "1R long": (f"P@{long}|t={size}",),
-        }
-        room = {"AR long": n_items, "1R long": min(size, n_items)}
-        metrics = {
-            label: names for label, names in metrics.items() if long <= room.get(label, long)
-        }
-    rules = {label: "TI-AN-1R" if "1R" in label else "TI-AN-AR" for label in metrics}
-    rules |= {"AI": "AI-AN-AR"} if floor else {}
-    protocols = {label: f"{rule} rel>={exact(min_rating)}" for label, rule in rules.items()}
-    tests = {"AR half": str(TestSet(removed=50))} if floor else {}
-    return {"protocols": protocols, "metrics": metrics, "tests": tests}
-
-
-_OF_RUNS = ("P", "lower", "upper")
+    room = {"AR long": n_items, "1R long": min(size, n_items)}
+    return {label: names for label, names in metrics.items() if long <= room.get(label, long)}
 
 
 # -- what pages show ---------------------------------------------------------------------------

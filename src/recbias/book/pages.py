@@ -14,7 +14,7 @@ import pandas as pd
 
 from recbias.book.choosing import threshold_note
 from recbias.book.html import interval_text, markdown_table, plain, table_html, typeset
-from recbias.claims.ledger import claims
+from recbias.claims.ledger import NO_ASSERTION, claims
 from recbias.claims.regions import defined
 from recbias.data.ratings import exact
 from recbias.experiment.grid import Grid
@@ -329,10 +329,12 @@ def claims_of(topic: str) -> str:
     """List the claims of a chapter behind a click."""
     listed = [claim for claim in claims() if claim.topic == topic]
     rows = [
-        (escape(claim.id), escape(claim.where), claim.kind, typeset(claim.text)) for claim in listed
+        (escape(each.id), escape(each.where), each.counts_as, typeset(each.text)) for each in listed
     ]
+    n_claims = sum(bool(claim.asserts) for claim in listed)
+    apart = f", and {len(listed) - n_claims} with {NO_ASSERTION}" if n_claims < len(listed) else ""
     return (
-        f"<details><summary>The {len(listed)} claims of this chapter</summary>"
+        f"<details><summary>The {n_claims} claims of this chapter{apart}</summary>"
         + table_html(("claim", "where", "class", "what it says"), rows, style="")
         + "</details>"
     )

@@ -20,7 +20,6 @@ from recbias._system.streams import stream
 from recbias.book.non_personalised import INDEX, baselines
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import N_REPLICATES
 from recbias.protocol.splits import Split
@@ -45,15 +44,12 @@ Candidates = Literal["AI", "TI"]
 Found = dict[tuple[str, str, str], tuple[float, FloatArray]]
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of splits, ranks and samples, and the rankings."""
-    return {
-        **component_revisions(sampled=True, reduced=False),
-        "systems": [system.identity() for system in baselines(parameters["min_rating"])],
-    }
-
-
-@maker("non-personalised/predicted", Table, uses=_revisions)
+@maker(
+    "non-personalised",
+    Table,
+    parts=("splits", "ranking", "sampling"),
+    uses={"systems": baselines},
+)
 def predicted(
     dataset: Dataset, *, min_rating: float, split: str, cutoff: int, size: int, seed: int
 ) -> tuple[tuple[str, ...], pd.DataFrame, FloatArray]:

@@ -8,11 +8,11 @@ open. Neither says anything about the other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from recbias.claims.home import NO_DATA, NOT_AT_HAND, hangs_on_no_data, home
-from recbias.claims.judging import Verdict, by_parts, join_verdicts
+from recbias.claims.judging import Verdict, by_parts
 from recbias.claims.ledger import Claim
 from recbias.claims.parts import Part
 
@@ -104,6 +104,7 @@ class Answers:
         return {
             "id": self.claim.id,
             "class": self.claim.kind,
+            "counts as": self.claim.counts_as,
             "scope": self.claim.scope,
             "home": NO_DATA if self.no_data else list(self.home) or NOT_AT_HAND,
             "at home": {} if self.no_data else dict(self.at_home),
@@ -155,12 +156,7 @@ def joined(verdicts: Sequence[Verdict]) -> Verdict:
     parts = [part for verdict in tested for part in verdict.parts]
     settled = {part.record for part in parts if not part.lacks}
     kept: list[Part] = [part for part in parts if not part.lacks or part.record not in settled]
-    together = by_parts(verdicts[0].claim, kept, verdicts[0].origin, verdicts[0].criterion)
-    if together.verdict != "not yet":
-        return together
-    # Its core is judged under another claim, on each data set by itself.
-    word = join_verdicts([verdict.verdict for verdict in tested])
-    return replace(together, verdict=word, reason=tested[0].reason)
+    return by_parts(verdicts[0].claim, kept, verdicts[0].origin, verdicts[0].criterion)
 
 
 def answers(scorecards: Mapping[str, Sequence[Verdict]]) -> list[Answers]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recbias.claims.ledger import Claim, claims
+from recbias.claims.parts import BARRED
 from recbias.claims.records import criteria_of
 
 MEASURABLE = {"value lost": "value lost", "other data": "dataset not here"}
@@ -78,6 +79,19 @@ def untested_core(claim: Claim) -> list[str]:
     """
     found = core_standing(claim).values()
     return [why for reason, why in MEASURABLE.items() if f"unchecked: {reason}" in found]
+
+
+def barred_core(claim: Claim) -> str:
+    """Say why nothing could decide any core assertion; empty where something might.
+
+    Examples
+    --------
+    >>> by_id = {claim.id: claim for claim in claims()}
+    >>> barred_core(by_id["CCM20-C-REPORT"]), barred_core(by_id["BCC17-F2A"])
+    ('about practice', '')
+    """
+    found = [reason.removeprefix("unchecked: ") for reason in core_standing(claim).values()]
+    return found[0] if found and set(found) <= set(BARRED) else ""
 
 
 def standing(topic: str) -> dict[str, int]:

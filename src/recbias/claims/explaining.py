@@ -110,7 +110,7 @@ def _files(verdict: Verdict, chapter: str | None, dataset: str) -> list[str]:
 
 def _lines(verdict: Verdict, files: Sequence[str]) -> list[str]:
     claim, criterion = verdict.claim, verdict.criterion
-    lines = [f"{claim.id}  {claim.where}  {claim.kind}", claim.text, ""]
+    lines = [f"{claim.id}  {claim.where}  {claim.counts_as}", claim.text, ""]
     reason = f" ({verdict.reason})" if verdict.reason else ""
     lines.append(f"verdict     {verdict.verdict}{reason}")
     details = ", ".join(f"{n} {name}" for name, n in verdict.details.items()) or "none"

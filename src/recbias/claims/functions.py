@@ -304,6 +304,15 @@ def _differences(value: Any) -> Family:
     )
 
 
+@function("together", "{}, with intervals that are right for all of them together")
+def _together(value: Any) -> Any:
+    """Widen the intervals of rows or systems of which some are picked for what their own say."""
+    if not isinstance(value, Family):
+        raise ConfigError("together(...) is of several systems or rows, whose intervals it widens")
+    n_members = len(value.members)
+    return lifted(lambda one: quantities.one_of(quantities.as_quantity(one), n_members), value)
+
+
 @function("first", "the first of {}")
 def _first(value: Any) -> Any:
     members = members_of(value)

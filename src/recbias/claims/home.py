@@ -76,8 +76,9 @@ def hangs_on_no_data(claim: Claim) -> bool:
     """Tell whether a claim is the same on any data: it counts once, apart from both questions.
 
     So are claims about simulated worlds; those whose criterion reads simulations alone; and
-    theorems and definitions of which checks are all that decides: what follows by reasoning, or
-    exists as an option, does so on any data, and each edition checks it to notice defects.
+    theorems and definitions of which checks, or nothing, are all that decides: what follows by
+    reasoning, or exists as an option, does so on any data, and each edition checks it to notice
+    defects.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def hangs_on_no_data(claim: Claim) -> bool:
     criterion = criteria_of(claim.topic).get(claim.id)
     records = [record for record in criterion.records if record.decides] if criterion else []
     by_reason = claim.kind != "empirical"
-    return bool(records) and all(
+    return (bool(records) or by_reason) and all(
         _reads_simulations_only(record) or (by_reason and bool(record.check)) for record in records
     )
 

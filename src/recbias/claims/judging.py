@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from recbias.claims.assertions import core_standing, untested_core
+from recbias.claims.assertions import barred_core, core_standing, untested_core
 from recbias.claims.deciding import wanted, what_decides
 from recbias.claims.evaluation import evaluate
 from recbias.claims.evidence import Evidence, NotComputed, NotTestable
@@ -107,6 +107,7 @@ class Verdict:
             "claim": self.claim.text,
             "chapter": self.claim.topic,
             "class": self.claim.kind,
+            "counts as": self.claim.counts_as,
             "published": self.claim.published,
             "parts": [
                 {
@@ -209,41 +210,7 @@ def _judge(
     if missing:
         reason = f"its results are missing: {', '.join(dict.fromkeys(missing))}"
         return undecided("not yet", reason, parts=tuple(parts), origin=origin, criterion=criterion)
-    found = by_parts(claim, parts, origin, criterion)
-    others = {other: None for n, other in criterion.elsewhere.items() if n in claim.core}
-    if found.verdict == "not yet" and others:
-        return _by_others(found, list(others), first.dataset["name"], load)
-    return found
-
-
-def _by_others(
-    verdict: Verdict,
-    others: Sequence[str],
-    dataset: str,
-    load: Callable[[str, str], ChapterResults],
-) -> Verdict:
-    """Judge a claim whose whole core is judged under other claims by their verdicts."""
-    by_id = {claim.id: claim for claim in claims()}
-    words = []
-    for other in others:
-        judged = find_judged(by_id[other].topic)
-        results = load(judged.chapter, dataset) if judged else {}
-        words.append(_judge(by_id[other], results, judged, load).verdict)
-    where = f"its core is judged under {', '.join(others)}"
-    return replace(verdict, verdict=join_verdicts(words), reason=where)
-
-
-def join_verdicts(words: Sequence[str]) -> str:
-    """Join verdicts on one message whose parts are not at hand: the one, or what they leave.
-
-    Examples
-    --------
-    >>> [join_verdicts(words) for words in (["yes", "yes"], ["yes", "no"], ["no", "undecided"])]
-    ['yes', 'partly', 'undecided']
-    """
-    if len(set(words)) == 1:
-        return words[0]
-    return "partly" if "yes" in words else "undecided"
+    return by_parts(claim, parts, origin, criterion)
 
 
 def by_parts(
@@ -252,6 +219,8 @@ def by_parts(
     """Join the parts of a claim to its verdicts: by its core and strict, printed and corrected."""
     untested = untested_core(claim)
     word, reason = decide(parts, claim, untested)
+    if not word and (barred := barred_core(claim)):
+        word, reason = "not testable here", barred
     if not word:
         where = (f"{n} ({why})" for n, why in core_standing(claim).items())
         word, reason = "not yet", f"no part is about its core assertions: {', '.join(where)}"

@@ -48,6 +48,9 @@ UNCHECKED = (
 
 CLASSES = ("definition", "theorem", "empirical")
 
+NO_ASSERTION = "no assertion of a paper"
+"""Where totals count an entry that restates nothing of a paper that we could read."""
+
 ASSERTION_KINDS = ("measurable", "definition", "identity", "cause")
 
 _CORE = ("core", "disputed", "scope")
@@ -148,6 +151,11 @@ class Claim:
     simulation: bool = False
     pilot_seen: bool = False
     paper_at_hand: bool = True
+
+    @property
+    def counts_as(self) -> str:
+        """Where totals count it: under its class, or apart as :data:`NO_ASSERTION`."""
+        return self.kind if self.asserts else NO_ASSERTION
 
     @property
     def published(self) -> str:

@@ -11,9 +11,12 @@ from recbias.claims.ledger import NEEDS, Claim
 from recbias.claims.records import Record
 from recbias.experiment.results import Quantity, StoredResult
 
-_OTHER_REASONS = ("dataset not here", "value lost")
+_LOST = ("dataset not here", "value lost")
 
-NOT_TESTABLE = tuple(dict.fromkeys((*NEEDS.values(), *_OTHER_REASONS)))
+BARRED = ("about practice", "a cause without a test", "presentation")
+"""Reasons why nothing could decide an assertion, on any data; a core of such bars its claim."""
+
+NOT_TESTABLE = tuple(dict.fromkeys((*NEEDS.values(), *_LOST, *BARRED)))
 """The only reasons for which a claim or a part may be declared not testable."""
 
 PART_VERDICTS = ("holds", "refuted", "open", "not testable")

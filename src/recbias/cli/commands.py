@@ -269,7 +269,8 @@ def _testable(info: DatasetInfo, *, with_ids: bool) -> list[tuple[str, str]]:
 
     rows = [("cannot", f"{reason}: {meaning}") for reason, meaning in info.cannot_test.items()]
     for number, topic in enumerate(chapters(), start=1):
-        topic_claims = [claim for claim in claims() if claim.topic == topic]
+        entries = [claim for claim in claims() if claim.topic == topic]
+        topic_claims = [claim for claim in entries if claim.asserts]
         simulated = [claim.id for claim in topic_claims if claim.simulation]
         against: dict[str, list[str]] = {}
         for claim in topic_claims:
@@ -283,6 +284,8 @@ def _testable(info: DatasetInfo, *, with_ids: bool) -> list[tuple[str, str]]:
             text += f"; not {len(ids)}, {_LACKING[reason]} ('{reason}'){named(ids)}"
         if simulated:
             text += f"; {len(simulated)} more in simulated worlds, without data{named(simulated)}"
+        if apart := [claim.id for claim in entries if not claim.asserts]:
+            text += f"; apart, {len(apart)} with no assertion of a paper{named(apart)}"
         rows.append(("can test", text))
     return rows
 
@@ -568,7 +571,8 @@ def claims(
             return
         for each in found:
             where = "" if each.where == each.reproduced else f" ({each.where})"
-            click.echo(f"{each.claim.id:18} {each.reproduced}{where}; {each.generalises}")
+            apart = "" if each.claim.asserts else f"; {each.claim.counts_as}"
+            click.echo(f"{each.claim.id:18} {each.reproduced}{where}; {each.generalises}{apart}")
         return
     table = own_table(dataset, read_options(options)) if is_path(dataset) else None
     if table:
@@ -594,7 +598,7 @@ def claims(
             claim = verdict.claim
             strict = f", by all parts {verdict.strict}" if verdict.strict != verdict.verdict else ""
             told = f"{verdict.verdict}{reason}{strict}"
-            click.echo(f"{claim.id:18} {claim.kind:11} {told}  [{claim.topic}]")
+            click.echo(f"{claim.id:18} {claim.counts_as:11} {told}  [{claim.topic}]")
             for part in verdict.parts:
                 low, high = part.interval
                 span = "" if low == high or part.estimate is None else f" [{low:.4g}, {high:.4g}]"

@@ -12,7 +12,7 @@ import dataclasses
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,7 +28,7 @@ from recbias._system.streams import stream
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, DamagedError, DataError, ScoreError, StoreError, Unfit
-from recbias.experiment.engine import peak_mb
+from recbias.experiment.engine import open_executor, peak_mb, run_all
 from recbias.experiment.folds import (
     Source,
     grid_source,
@@ -62,7 +62,7 @@ from recbias.ranking import (
     tie_counts,
 )
 from recbias.ranking.unscored import Scored
-from recbias.recommenders import Algorithm, System
+from recbias.recommenders import Algorithm, Recommender, System
 
 __all__ = [
     "Artefact",
@@ -78,9 +78,12 @@ __all__ = [
     "load_table",
     "load_ties",
     "one_thread",
+    "path_of",
     "rank_seed",
+    "rank_split",
     "reduce_positions",
     "run_cell",
+    "run_missing",
     "ties_of",
 ]
 
@@ -374,6 +377,56 @@ def run_cell(cell: Cell) -> str | None:
     return None
 
 
+def run_missing(cells: Iterable[Cell], *, workers: int = 1, label: str) -> list[str]:
+    """Run the cells of which something is missing; return why systems could not be trained."""
+    missing = [cell for cell in cells if cell.missing()]
+    reusable = not any(part for cell in missing for part in cell.outside)
+    with open_executor(max(1, min(workers, len(missing))), kept=reusable) as executor:
+        reasons = run_all(run_cell, missing, executor, label=label)
+    return [reason for reason in reasons if reason]
+
+
+def rank_split(
+    model: Recommender,
+    split: Split,
+    targets: Sequence[Targets] = (),
+    *,
+    depth: int = 1,
+    seed: int,
+) -> tuple[Positions, list[RankTable]]:
+    """Rank a fitted model as cells are ranked, for worked examples and checks; nothing is kept.
+
+    Parameters
+    ----------
+    model
+        Fitted on ``split.train``.
+    split
+        Its test ratings are ranked.
+    targets
+        Rules with the threshold that each needs, sampled or not.
+    depth
+        Length to which lists are kept.
+    seed
+        Names the order of ties, and the samples.
+
+    Returns
+    -------
+    positions : Positions
+    tables : list of RankTable
+        One per entry of ``targets``.
+    """
+    sampled = [target for target in targets if target.rule.others == "NN"]
+    with one_thread():
+        positions, drawn = rank_once(model, split, sampled=sampled, depth=depth, seed=seed)
+    samples = iter(drawn)
+    return positions, [
+        next(samples)
+        if target.rule.others == "NN"
+        else positions.table(target.rule, min_rating=target.min_rating)
+        for target in targets
+    ]
+
+
 def _ranked(
     cell: Cell, recommender: Any, artefacts: list[Artefact]
 ) -> dict[Artefact, dict[str, np.ndarray[Any, Any]]]:
@@ -528,16 +581,13 @@ def load_ties(cell: Cell, artefact: Artefact) -> npt.NDArray[np.int32]:
     return arrays["ties"]
 
 
-def reduce_positions(
-    positions: Positions, cell: Cell, artefact: Artefact, test: TestSet
-) -> Positions:
-    """Take out of an artefact's counts what a test side removes."""
+def reduce_positions(positions: Positions, split: Split, test: TestSet, *, seed: int) -> Positions:
+    """Take out of the counts of a split what a test side removes."""
     if test.removed:
-        seed = cell.source[0].seed
-        rows = kept_rows(test, len(positions.user), seed=seed, fold=cell.fold)
+        rows = kept_rows(test, len(positions.user), seed=seed, fold=split.fold)
         positions = positions.take(rows)
     if test.items:
-        counted = test.counted_items(positions.groups, cell_split(cell, artefact).train)
+        counted = test.counted_items(positions.groups, split.train)
         positions = positions.take(counted[positions.item])
     if test.head:
         n_groups = positions.groups.n_groups

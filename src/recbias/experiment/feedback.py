@@ -10,8 +10,9 @@ by a digest of what decides it and kept beside the cells.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -25,6 +26,7 @@ from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import Ratings
 from recbias.data.simulation import REVISION as WORLD_REVISION
 from recbias.errors import ConfigError, unknown_name
+from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.store import digest, platform_record, read_arrays, write_arrays
 from recbias.metrics.concentration import entropy, gini, hoover
@@ -35,7 +37,16 @@ from recbias.protocol.splits import Split
 from recbias.ranking import rank_once
 from recbias.recommenders import System
 
-__all__ = ["REVISION", "Choice", "Course", "Loop", "choice_chances", "follow", "measure_rounds"]
+__all__ = [
+    "REVISION",
+    "Choice",
+    "Course",
+    "Loop",
+    "choice_chances",
+    "follow",
+    "measure_loops",
+    "measure_rounds",
+]
 
 REVISION = 1
 """Raised when code changes which items are listed or observed, for the same seed."""
@@ -362,3 +373,32 @@ def measure_rounds(loop: Loop, *, min_rating: float, lam: float = 0.8) -> pd.Dat
             seen += np.bincount(shown[taken], minlength=n_items)
             prior += np.bincount(shown[taken & liked], minlength=n_items)
     return pd.DataFrame(rows).rename_axis("round")
+
+
+def measure_loops(
+    loops: Sequence[Loop], *, min_rating: float, lam: float = 0.8, workers: int = 1
+) -> list[pd.DataFrame]:
+    """Measure the lists of every round of many loops.
+
+    Parameters
+    ----------
+    loops
+        Each is followed, unless its course was kept.
+    min_rating, lam
+        As of `measure_rounds`.
+    workers
+        Local processes. The results do not depend on it.
+
+    Returns
+    -------
+    list of DataFrame
+        As of `measure_rounds`, in the order of the loops.
+
+    Raises
+    ------
+    ConfigError
+        As `measure_rounds`.
+    """
+    work = partial(measure_rounds, min_rating=min_rating, lam=lam)
+    with open_executor(min(workers, max(1, len(loops)))) as executor:
+        return run_all(work, loops, executor, label="loops")

@@ -1,27 +1,33 @@
-"""Results that a registered function makes from a dataset: tables, and other kinds of one's own.
+"""Results that a decorated function makes from a dataset: tables, and other kinds of one's own.
 
 A sweep, a simulation, statistics of a dataset or checks of theorems are no grid, and need no code
-of their own to be stored, found, verified and compared: a function is registered under a name, and
-its results follow the contract of `recbias.experiment.results`.
+of their own to be stored, found, verified and compared. A function under `maker` is called as
+before, with the name of a dataset; it loads that, names, runs and keeps what it makes, and its
+results follow the contract of `recbias.experiment.results`.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from types import SimpleNamespace
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from recbias import ranking
 from recbias._system.places import clone_root
+from recbias.data import simulation
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.errors import ConfigError, MissingData, StoreError, unknown_name
+from recbias.experiment import feedback
 from recbias.experiment.grid import Grid, split_marks
 from recbias.experiment.reproduction import (
     agreement,
@@ -35,6 +41,7 @@ from recbias.experiment.results import (
     Quantity,
     StoredResult,
     dataset_record,
+    kept_as,
     kept_result,
     load_result,
     recorded_result,
@@ -50,62 +57,342 @@ from recbias.experiment.store import (
     platform_record,
     read_document,
 )
+from recbias.metrics import Metric, aggregation, parse_metric
+from recbias.protocol import splits, testset
+from recbias.recommenders import System
 from recbias.stats.resampling import rounded_replicates
 
-__all__ = ["Made", "Maker", "Table", "maker", "run_maker"]
+__all__ = ["Made", "Maker", "Table", "contents_of", "find_maker", "maker", "makers_of"]
 
 FloatArray = npt.NDArray[np.float64]
-Uses = Callable[[Mapping[str, Any], Mapping[str, str]], Any]
-Grids = Callable[[Mapping[str, Any]], Iterable[Grid]]
+_Made = TypeVar("_Made", bound="Made")
+
+_REVISIONS: Mapping[str, tuple[Any, str]] = {
+    "splits": (splits, "REVISION"),
+    "ranking": (ranking, "REVISION"),
+    "sampling": (ranking, "SAMPLING_REVISION"),
+    "thinning": (testset, "REVISION"),
+    "testset": (testset, "REVISION"),
+    "aggregation": (aggregation, "REVISION"),
+    "world": (simulation, "REVISION"),
+    "feedback": (feedback, "REVISION"),
+}
+"""Parts of the package that a function may use without a grid, and where their revisions are."""
+
+
+_GRIDS = (Grid, Sequence[Grid], "Grid", "Sequence[Grid]")
+"""Annotations of parameters that are grids, and are stored as records of these."""
 
 
 @dataclass(frozen=True)
-class Maker:
+class Maker(Generic[_Made]):
     """A function that makes a result from a dataset and parameters, under a name that is stored.
+
+    Called with the dataset and the parameters, it returns the result. What is made is found again
+    by a key: name, revision, the parameters that differ from their defaults, the data, and what
+    else the decorator declares. Of a parameter that is a `Grid` the key of the grid counts, so that
+    results go stale with an algorithm's revision; ``workers`` never counts.
 
     Attributes
     ----------
     name
-        E.g. ``"systems/chance"``.
-    revision
-        Raised when code changes what it makes.
+        Chapter and function, e.g. ``"systems/chance"``.
     kind
         The class of its results.
     function
-        Called as ``function(dataset, **parameters)``; returns what the class's `of` takes.
-    uses
-        Called with the parameters and the content hashes of the data; returns, as JSON-able values,
-        what else decides the results: keys of grids whose cells are read, revisions.
-    covers
-        Parameters that ``uses`` stands for: they are not part of the key themselves.
+        Called as ``function(dataset, **parameters)``, or without a dataset where it has no first
+        parameter of that name: a simulation. Returns what the class's `of` takes.
+    revision, parts, metrics, systems, uses, grids
+        As of `maker`.
     source
         Digest of the module that defines the function, for one from outside the package.
-    grids
-        Called with the parameters; returns the grids whose cells are read.
     """
 
     name: str
-    revision: int
-    kind: type[Made]
+    kind: type[_Made]
     function: Callable[..., Any]
-    uses: Uses | None = None
-    covers: tuple[str, ...] = ()
+    revision: int = 1
+    parts: tuple[str, ...] = ()
+    metrics: Any = None
+    systems: Any = None
+    uses: Any = None
+    grids: Any = None
     source: str | None = None
-    grids: Grids | None = None
 
-    def asked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def __post_init__(self) -> None:
+        # Signature, docstring and source of the function, for a reader who asks, and for doctest.
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            self.__dict__[name] = getattr(self.function, name, None)
+        self.__dict__["__wrapped__"] = self.function
+
+    def __call__(
+        self,
+        dataset: str | None = None,
+        *,
+        name: str = "",
+        workers: int = 1,
+        data_dir: Path | None = None,
+        **parameters: Any,
+    ) -> _Made:
+        """Make the result where the data is, or return the recorded one of the same parameters.
+
+        On a page of the book it is kept under the name of the page and that of the function. A live
+        one that an earlier run left there is returned, if it has the same key: nothing that decides
+        it has changed.
+
+        Parameters
+        ----------
+        dataset
+            Name of a dataset, or path of a table; not for a simulation, which belongs to no dataset
+            and is kept under :data:`recbias.experiment.results.SIMULATIONS`. One that was recorded
+            by the same code with the same parameters is read instead, since nothing else decides
+            it.
+        name
+            Under which a page keeps the result, if not under that of the function; see
+            :func:`recbias.experiment.results.kept_as`.
+        workers
+            Processes, where the function uses any. The results do not depend on it.
+        data_dir
+            Folder that holds datasets, besides ``RECBIAS_DATA``.
+        **parameters
+            Arguments of the function: JSON-able, or grids.
+
+        Raises
+        ------
+        ConfigError
+            For a parameter that the function lacks, or one that is missing.
+        MissingData
+            If the dataset is neither at hand nor recorded.
+        StoreError
+            If a recorded result exists but is damaged, or was computed with other data, parameters
+            or code; a simulation of other parameters or code is computed.
+        """
+        self._check(dataset, parameters)
+        given = {each: _written(value) for each, value in parameters.items()}
+        record = kept_as(name or self.name.rpartition("/")[2])
+        return self.find(dataset, given, record, workers=workers, data_dir=data_dir)
+
+    def find(
+        self,
+        dataset: str | None,
+        given: Mapping[str, Any],
+        record: str | None,
+        *,
+        workers: int,
+        data_dir: Path | None,
+    ) -> _Made:
+        """Read what is kept under a name, if nothing that decides it has changed, or make it."""
+        if dataset is None:
+            made = self._recorded_simulation(given, record) or self.make(None, given, workers)
+            if record is not None and clone_root() is not None:
+                # What was only read as well: recording replaces results of a chapter as a whole.
+                made.save(results_dir(SIMULATIONS, recorded=False) / record)
+            return made
+        try:
+            loaded = load_dataset(dataset, data_dir=data_dir)
+        except MissingData as missing:
+            if record is None:
+                raise
+            return self._recorded(dataset, given, record, missing)
+        if record is not None:
+            key = self.key(given, _about(loaded, given)["hashes"])
+            live = kept_result(record, loaded.name, key)
+            if isinstance(live, self.kind):
+                # What the key leaves out, such as the place of a table, may be another now.
+                return replace(live, given=given)
+        made = self.make(loaded, given, workers)
+        if record is not None and clone_root() is not None:
+            made.save(results_dir(loaded.name, recorded=False) / record)
+        return made
+
+    def make(self, dataset: Dataset | None, given: Mapping[str, Any], workers: int = 1) -> _Made:
+        """Call the function, whatever was made before."""
+        arguments = {name: value for name, value in self._read(given).items() if name != "workers"}
+        if "workers" in self._arguments:
+            arguments["workers"] = workers
+        about = _about(dataset, given)
+        return self.kind.of(
+            self.function(*([] if dataset is None else [dataset]), **arguments),
+            key=self.key(given, about["hashes"]),
+            dataset=about,
+            provenance=platform_record(),
+            maker_name=self.name,
+            given=given,
+        )
+
+    def key(self, given: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
+        """Digest function, revision, parameters and data, and what else decides the result."""
+        uses = self._stands_on(given, hashes)
+        return digest(
+            {
+                "maker": self.name,
+                "revision": self.revision,
+                "given": self.asked(given),
+                "data": dict(hashes),
+                **({} if uses is None else {"uses": uses}),
+                **({"source": self.source} if self.source else {}),
+            }
+        )
+
+    def asked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters that differ from the function's defaults, for a key."""
-        defaults = {
-            name: parameter.default
-            for name, parameter in inspect.signature(self.function).parameters.items()
-            if parameter.default is not inspect.Parameter.empty
-        }
         return {
             name: same_number(value)
-            for name, value in parameters.items()
-            if name not in self.covers
-            and (name not in defaults or not _same(value, defaults[name]))
+            for name, value in given.items()
+            if name not in self._defaults or not _same(value, self._defaults[name])
+            if name != "workers" and name not in self._grid_arguments
         }
+
+    def printed_grids(self, given: Mapping[str, Any]) -> tuple[Grid, ...]:
+        """List the grids whose options a page prints."""
+        return () if self.grids is None else tuple(self._called(self.grids, given))
+
+    def _stands_on(self, given: Mapping[str, Any], hashes: Mapping[str, str]) -> Any:
+        """Write, as JSON-able values, what decides the result beside parameters and data."""
+        written = functools.partial(self._identified, given=given, hashes=hashes)
+        named: dict[str, Any] = {}
+        for part in self.parts:
+            module, attribute = _REVISIONS[part]
+            named[part] = getattr(module, attribute)
+        if self.metrics is not None:
+            texts = self._called(self.metrics, given)
+            named["metrics"] = [parse_metric(text).identity() for text in texts]
+        if self.systems is not None:
+            systems = self._called(self.systems, given)
+            named["systems"] = [{"name": each.name, **each.identity()} for each in systems]
+        if isinstance(self.uses, Mapping):
+            return named | written(self.uses)
+        if self.uses is not None or self.grids is not None:
+            return written(self.grids if self.uses is None else self.uses)
+        known = self._read(given)
+        if named:
+            return named | {name: written(known[name]) for name in self._grid_arguments}
+        keys = [written(known[name]) for name in self._grid_arguments]
+        return [key for each in keys for key in ([each] if isinstance(each, str) else each)] or None
+
+    def _identified(self, value: Any, given: Mapping[str, Any], hashes: Mapping[str, str]) -> Any:
+        """Write what stands for a value: keys of grids, identities of systems and metrics."""
+        if isinstance(value, Grid):
+            return value.key_of(hashes)
+        if isinstance(value, System | Metric):
+            return value.identity()
+        if callable(value):
+            return self._identified(self._called(value, given), given, hashes)
+        if isinstance(value, Mapping):
+            return {name: self._identified(each, given, hashes) for name, each in value.items()}
+        if isinstance(value, Iterable) and not isinstance(value, str):
+            return [self._identified(each, given, hashes) for each in value]
+        return value
+
+    def _called(self, declared: Any, given: Mapping[str, Any]) -> Any:
+        """Call what is declared as a function with those of the parameters that it names."""
+        if not callable(declared):
+            return declared
+        known = {**self._defaults, **self._read(given)}
+        named = inspect.signature(declared).parameters
+        return declared(**{name: value for name, value in known.items() if name in named})
+
+    def _read(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Make grids of their records."""
+        return {
+            name: _grid_of(value) if name in self._grid_arguments else value
+            for name, value in given.items()
+        }
+
+    def _check(self, dataset: str | None, parameters: Mapping[str, Any]) -> None:
+        """Refuse a call that the function could not answer, before anything is loaded."""
+        if self._of_data and dataset is None:
+            raise ConfigError(f"{self.name}: give the name of a dataset, or the path of a table")
+        if dataset is not None and not self._of_data:
+            raise ConfigError(f"{self.name} is a simulation, of no dataset; leave out {dataset!r}")
+        for name in parameters:
+            if name not in self._arguments and not self._takes_any:
+                known = [each for each in self._arguments if each != "workers"]
+                raise unknown_name(f"parameter of {self.name}", name, known)
+        absent = [
+            each
+            for each in self._arguments
+            if each not in parameters and each not in self._defaults and each != "workers"
+        ]
+        if absent:
+            missing = ", ".join(f"{each}=" for each in absent)
+            raise ConfigError(f"{self.name}: give {missing} as well")
+
+    @cached_property
+    def _signature(self) -> Mapping[str, inspect.Parameter]:
+        return inspect.signature(self.function).parameters
+
+    @property
+    def _of_data(self) -> bool:
+        """Tell a function of a dataset from a simulation."""
+        return next(iter(self._signature), "") == "dataset"
+
+    @property
+    def _takes_any(self) -> bool:
+        return any(each.kind is each.VAR_KEYWORD for each in self._signature.values())
+
+    @cached_property
+    def _arguments(self) -> list[str]:
+        """Name the parameters, without the dataset."""
+        named = (each for each in self._signature.values() if each.kind is not each.VAR_KEYWORD)
+        return [each.name for each in named][self._of_data :]
+
+    @cached_property
+    def _defaults(self) -> dict[str, Any]:
+        given = (each for each in self._signature.values() if each.default is not each.empty)
+        return {each.name: each.default for each in given}
+
+    @cached_property
+    def _grid_arguments(self) -> list[str]:
+        return [name for name in self._arguments if self._signature[name].annotation in _GRIDS]
+
+    def _recorded_simulation(self, given: Mapping[str, Any], record: str | None) -> _Made | None:
+        """Read a recorded simulation; None unless the same code made it with these parameters."""
+        if record is None or clone_root() is None:
+            return None
+        path = results_dir(SIMULATIONS, recorded=True) / record
+        document = path.with_suffix(".json")
+        if not document.is_file() or read_document(document)["key"] != self.key(given, {}):
+            return None
+        result = load_result(path, dataset=SIMULATIONS)
+        if not isinstance(result, self.kind):
+            raise TypeError(f"{path} is {result.kind}, expected {self.kind.kind}")
+        return result
+
+    def _recorded(
+        self, dataset: str, given: Mapping[str, Any], record: str, missing: MissingData
+    ) -> _Made:
+        """Read what is recorded of a dataset that is not at hand."""
+        recorded = recorded_result(record, dataset, missing)
+        observed = str(dataset_info(dataset).content_hash)
+        hashes = {**recorded.dataset["hashes"], "observed": observed}
+        if not isinstance(recorded, self.kind) or recorded.key != self.key(given, hashes):
+            raise StoreError(
+                f"{results_dir(dataset, recorded=True) / record}: recorded with other parameters "
+                f"than asked for\n{missing}"
+            ) from missing
+        return recorded
+
+
+def contents_of(datasets: Iterable[str]) -> dict[str, str | None]:
+    """Name the contents of datasets, for a key of what is about several and kept with none."""
+    return {name: dataset_info(name).content_hash for name in datasets}
+
+
+def _written(value: Any) -> Any:
+    """Write grids among parameters as records, as they are stored."""
+    if isinstance(value, Grid):
+        return value.to_dict()
+    if isinstance(value, list | tuple) and any(isinstance(each, Grid) for each in value):
+        return [_written(each) for each in value]
+    return value
+
+
+def _grid_of(value: Any) -> Any:
+    """Read a grid, or several."""
+    if isinstance(value, Mapping):
+        return Grid.from_dict(value)
+    return value if isinstance(value, Grid) else [_grid_of(each) for each in value]
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -114,71 +401,102 @@ def _same(value: Any, default: Any) -> bool:
     return texts[0] == texts[1]
 
 
-_MAKERS: dict[str, Maker] = {}
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+def same_number(value: Any) -> Any:
+    """Make 5.0 and 5 one parameter, whether typed or read from a scale."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_MAKERS: dict[str, Maker[Any]] = {}
 
 
 def maker(
-    name: str,
-    kind: type[Made],
+    chapter: str,
+    kind: type[_Made],
     *,
+    name: str = "",
     revision: int = 1,
-    uses: Uses | None = None,
-    covers: tuple[str, ...] = (),
-    grids: Grids | None = None,
-) -> Callable[[_Function], _Function]:
-    """Register a function under a name by which its results are found and computed again.
+    parts: Sequence[str] = (),
+    metrics: Any = None,
+    systems: Any = None,
+    uses: Any = None,
+    grids: Any = None,
+) -> Callable[[Callable[..., Any]], Maker[_Made]]:
+    """Make a function into a `Maker`: it names, keys, runs and keeps its results itself.
+
+    What is declared here goes into the key of the results. A declaration may be a function of some
+    of the parameters, which it names as the decorated one does; a parameter that is a `Grid`, or a
+    sequence of such by its annotation, needs no declaration.
 
     Parameters
     ----------
-    name
-        Unique, e.g. chapter and content.
+    chapter
+        Page that the results belong to; with the name of the function it is their name.
     kind
         Class of the results.
+    name
+        Instead of that of the function, of which several makers are made.
     revision
         Raised when code changes what the function makes.
-    uses, covers
-        As of `Maker`. A function that reads the cells of grids names their keys, and so their
-        results go stale with an algorithm's revision.
+    parts
+        Parts of the package whose revision decides the results: ``"splits"``, ``"ranking"``,
+        ``"sampling"``, ``"thinning"``, ``"testset"``, ``"aggregation"``, ``"world"``,
+        ``"feedback"``.
+    metrics, systems
+        Texts of metrics and systems that the function measures without a grid.
+    uses
+        What else decides the results: JSON-able values, where grids stand for their keys, and
+        systems and metrics for their identities. If it is not by name it stands alone.
     grids
-        As of `Maker`: pages print their options. Without ``uses`` it names their keys.
+        Grids whose cells are read, and whose options a page prints.
 
     Raises
     ------
     ConfigError
-        If a function of another module has the name.
+        If a function of another module has the name; for a part that does not exist; if what is
+        used stands beside others and has no name.
     """
-    if grids is not None and uses is None:
-        uses = _keys_of(grids)
+    for part in parts:
+        if part not in _REVISIONS:
+            raise unknown_name("part with a revision", part, _REVISIONS)
+    alone = uses is not None and not isinstance(uses, Mapping)
+    if alone and (parts or metrics is not None or systems is not None):
+        raise ConfigError("what a maker uses stands beside parts, metrics, systems by name only")
 
-    def register(function: _Function) -> _Function:
-        known = _MAKERS.get(name)
+    def register(function: Callable[..., Any]) -> Maker[_Made]:
+        stored = f"{chapter}/{name or function.__name__}"
+        known = _MAKERS.get(stored)
         if known is not None and known.function.__module__ != function.__module__:
-            raise ConfigError(f"maker {name!r} exists already, in {known.function.__module__}")
+            raise ConfigError(f"maker {stored!r} exists already, in {known.function.__module__}")
         source = None
         if function.__module__.partition(".")[0] != "recbias":
             file = inspect.getsourcefile(function)
             source = digest(Path(file).read_bytes()) if file and Path(file).is_file() else None
-        _MAKERS[name] = Maker(name, revision, kind, function, uses, covers, source, grids)
-        return function
+        made = Maker(
+            stored, kind, function, revision, tuple(parts), metrics, systems, uses, grids, source
+        )
+        _MAKERS[stored] = made
+        return made
 
     return register
 
 
-def _keys_of(grids: Grids) -> Uses:
-    """Let the keys of grids stand for what a function reads."""
-    return lambda parameters, hashes: [grid.key_of(hashes) for grid in grids(parameters)]
+def find_maker(name: str) -> Maker[Any]:
+    """Find a maker by chapter and function.
 
-
-def _maker(name: str) -> Maker:
+    Raises
+    ------
+    ConfigError
+        If there is none, or its module is not imported yet.
+    """
     if name not in _MAKERS:
         raise unknown_name("maker of results", name, _MAKERS)
     return _MAKERS[name]
 
 
-def same_number(value: Any) -> Any:
-    """Make 5.0 and 5 one parameter, whether typed or read from a scale."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def makers_of(chapter: str) -> SimpleNamespace:
+    """Collect the makers of a chapter that are imported, by the names of their functions."""
+    known = ((name.rpartition("/"), made) for name, made in _MAKERS.items())
+    return SimpleNamespace(**{name: made for (of, _, name), made in known if of == chapter})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -190,7 +508,7 @@ class Made(StoredResult):
     maker_name
         Name of the function.
     given
-        Its parameters.
+        Its parameters, grids as records.
     """
 
     maker_name: str
@@ -208,24 +526,13 @@ class Made(StoredResult):
 
     @property
     def grids(self) -> tuple[Grid, ...]:
-        """Grids whose cells the function read, as far as it declares them."""
-        known = _maker(self.maker_name)
-        return tuple(known.grids(self.given)) if known.grids else ()
+        """Grids whose cells the function read, as far as it declares them to be printed."""
+        return find_maker(self.maker_name).printed_grids(self.given)
 
     @classmethod
     def key_of(cls, parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
         """Digest function, revision, parameters and data."""
-        known, given = _maker(parameters["maker"]), parameters["given"]
-        return digest(
-            {
-                "maker": known.name,
-                "revision": known.revision,
-                "given": known.asked(given),
-                "data": dict(hashes),
-                **({"uses": known.uses(given, hashes)} if known.uses else {}),
-                **({"source": known.source} if known.source else {}),
-            }
-        )
+        return find_maker(parameters["maker"]).key(parameters["given"], hashes)
 
     def recompute(
         self,
@@ -238,7 +545,7 @@ class Made(StoredResult):
         dataset = None
         if self.dataset_name != SIMULATIONS:
             dataset = load_dataset(self.dataset_name, data_dir=data_dir)
-        return _make(_maker(self.maker_name), dataset, self.given)
+        return find_maker(self.maker_name).make(dataset, self.given, workers)
 
 
 def hashes_of(world: str) -> dict[str, str]:
@@ -252,112 +559,6 @@ def _about(dataset: Dataset | None, parameters: Mapping[str, Any]) -> dict[str, 
         return simulation_record()
     marks = split_marks(dataset, parameters["split"]) if "split" in parameters else {}
     return dataset_record(dataset, {"observed": dataset.ratings.content_hash, **marks})
-
-
-def _make(known: Maker, dataset: Dataset | None, parameters: Mapping[str, Any]) -> Made:
-    record, arguments = _about(dataset, parameters), [] if dataset is None else [dataset]
-    return known.kind.of(
-        known.function(*arguments, **parameters),
-        key=known.kind.key_of({"maker": known.name, "given": parameters}, record["hashes"]),
-        dataset=record,
-        provenance=platform_record(),
-        maker_name=known.name,
-        given=parameters,
-    )
-
-
-def run_maker(
-    name: str,
-    dataset: str | None,
-    *,
-    parameters: Mapping[str, Any],
-    data_dir: Path | None = None,
-    record: str | None = None,
-) -> Any:
-    """Make a result where the data is, or return the recorded one of the same parameters.
-
-    A live one that an earlier run left under the same ``record`` is returned as well, if it has the
-    same key: nothing that decides it has changed.
-
-    Parameters
-    ----------
-    name
-        Of a registered function.
-    dataset
-        Name of a dataset, or path of a table. None = a simulation, which belongs to no dataset: the
-        function is called without one, and the result is kept under
-        :data:`recbias.experiment.results.SIMULATIONS`. One that was recorded by the same code with
-        the same parameters is read instead, since nothing else decides it.
-    parameters
-        JSON-able arguments of the function.
-    data_dir
-        Folder that holds datasets, besides ``RECBIAS_DATA``.
-    record
-        Name under which a chapter keeps the result.
-
-    Returns
-    -------
-    Made
-        Of the kind that the function was registered with.
-
-    Raises
-    ------
-    MissingData
-        If the dataset is neither at hand nor recorded.
-    StoreError
-        If a recorded result exists but is damaged, or was computed with other data, parameters or
-        code; a simulation of other parameters or code is computed.
-    """
-    known = _maker(name)
-    if dataset is None:
-        simulation = _recorded_simulation(known, parameters, record)
-        made = simulation or _make(known, None, parameters)
-        if record is not None and clone_root() is not None:
-            # What was only read as well: recording replaces the results of a chapter as a whole.
-            made.save(results_dir(SIMULATIONS, recorded=False) / record)
-        return made
-    try:
-        loaded = load_dataset(dataset, data_dir=data_dir)
-    except MissingData as missing:
-        if record is None:
-            raise
-        recorded = recorded_result(record, dataset, missing)
-        observed = str(dataset_info(dataset).content_hash)
-        hashes = {**recorded.dataset["hashes"], "observed": observed}
-        if recorded.key != known.kind.key_of({"maker": name, "given": parameters}, hashes):
-            raise StoreError(
-                f"{results_dir(dataset, recorded=True) / record}: recorded with other parameters "
-                f"than asked for\n{missing}"
-            ) from missing
-        return recorded
-    if record is not None:
-        hashes = _about(loaded, parameters)["hashes"]
-        key = known.kind.key_of({"maker": name, "given": parameters}, hashes)
-        live = kept_result(record, loaded.name, key)
-        if isinstance(live, known.kind):
-            # What the key leaves out, such as the place of a table, may be another now.
-            return replace(live, given=parameters)
-    made = _make(known, loaded, parameters)
-    if record is not None and clone_root() is not None:
-        made.save(results_dir(loaded.name, recorded=False) / record)
-    return made
-
-
-def _recorded_simulation(
-    known: Maker, parameters: Mapping[str, Any], record: str | None
-) -> Made | None:
-    """Read a recorded simulation; None unless the same code made it with the same parameters."""
-    if record is None or clone_root() is None:
-        return None
-    path = results_dir(SIMULATIONS, recorded=True) / record
-    document = path.with_suffix(".json")
-    key = known.kind.key_of({"maker": known.name, "given": parameters}, {})
-    if not document.is_file() or read_document(document)["key"] != key:
-        return None
-    result = load_result(path, dataset=SIMULATIONS)
-    if not isinstance(result, Made):
-        raise TypeError(f"{path} is {result.kind}, expected {known.kind.kind}")
-    return result
 
 
 @register_kind

@@ -155,8 +155,8 @@ class Tau:
     tau : float
         Kendall's tau-b: 1 for the same order, -1 for the reverse.
     low, high : float
-        95 % interval over users: every tau that the differences which are resolved, all together,
-        allow (:func:`recbias.stats.agreement.tau_interval`). NaN where there is none.
+        95 % interval over users: every tau that a test at the nearest values does not reject
+        (:func:`recbias.stats.agreement.tau_interval`). NaN where there is none.
     p : float
         Two-sided p of orders that have nothing to do with each other: the chance of such a tau
         among so many systems, whatever the users.

@@ -200,7 +200,8 @@ class Reader:
                 if ties not in self._ties:
                     self._ties[ties] = self._read(ties, partial(load_ties, self.cell, ties))
                 positions = dataclasses.replace(positions, ties=self._ties[ties])
-            self._reduced[name] = reduce_positions(positions, self.cell, name[0], test)
+            split, seed = cell_split(self.cell, name[0]), self.cell.source[0].seed
+            self._reduced[name] = reduce_positions(positions, split, test, seed=seed)
         return self._reduced[name]
 
     def table(self, grid: Grid, label: str) -> RankTable:

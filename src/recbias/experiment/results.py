@@ -448,6 +448,35 @@ def recorded_result(record: str, dataset: str, missing: MissingData) -> StoredRe
     return load_result(folder / record, dataset=dataset)
 
 
+_page = ""
+
+
+def begin_page(name: str) -> None:
+    """Say which page of the book this process computes: what it measures is kept under it."""
+    global _page
+    _page = name
+
+
+def kept_as(name: str) -> str | None:
+    """Give the name under which a result is kept.
+
+    Parameters
+    ----------
+    name
+        Short, for one of the page that is computed (`begin_page`); with its page, as
+        ``"01_design_alternatives/systems"``, for one of that page.
+
+    Returns
+    -------
+    str or None
+        Page and name; None where the name is empty, or short and no page was begun: then nothing is
+        kept.
+    """
+    if "/" in name:
+        return name
+    return f"{_page}/{name}" if _page and name else None
+
+
 def kept_result(record: str, dataset: str, key: str) -> StoredResult | None:
     """Read a live result that an earlier run left, if nothing that decides it has changed since.
 

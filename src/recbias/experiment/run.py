@@ -72,6 +72,7 @@ from recbias.experiment.results import (
     Quantity,
     StoredResult,
     dataset_record,
+    kept_as,
     kept_result,
     recorded_result,
     register_kind,
@@ -399,11 +400,11 @@ def run(
     *,
     workers: int = 1,
     data_dir: Path | None = None,
-    record: str | None = None,
+    name: str = "",
 ) -> Results:
     """Measure a grid, computing only the cells that are not there yet.
 
-    Where ``record`` names live results whose code, parameters and data are the same, those are
+    Where ``name`` stands for live results whose code, parameters and data are the same, those are
     returned; where the dataset is not at hand, recorded ones. What kept artefacts of a cell cannot
     answer, such as a sample of another size, is trained for again; the progress bar says what for.
 
@@ -415,9 +416,10 @@ def run(
         Local processes. The results do not depend on it, bit for bit.
     data_dir
         Folder that holds datasets, besides ``RECBIAS_DATA``.
-    record
-        Name under which a chapter keeps these results, e.g.
-        ``"01_design_alternatives/systems"``; live results are written below ``_build/results``.
+    name
+        Name under which a page of the book keeps these results, e.g. ``"systems"``, and by which
+        its criteria find them; see :func:`recbias.experiment.results.kept_as`. Live results are
+        written below ``_build/results``. Outside of a page a short name keeps nothing.
 
     Returns
     -------
@@ -443,6 +445,7 @@ def run(
         raise ConfigError(f"run: expected a Grid, got {type(grid).__name__} {grid!r}")
     if not isinstance(workers, int) or workers < 1:
         raise ConfigError(f"workers={workers!r}: expected at least 1")
+    record = kept_as(name)
     try:
         dataset = load_dataset(grid.dataset, data_dir=data_dir)
     except MissingData as missing:

@@ -14,8 +14,7 @@ import pandas as pd
 
 from recbias.data.datasets import Dataset
 from recbias.errors import StoreWarning, TrainingError
-from recbias.experiment.cells import grid_cells, run_cell
-from recbias.experiment.engine import run_all
+from recbias.experiment.cells import grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.reduction import (
     FoldPart,
@@ -70,9 +69,11 @@ def part_of(grid: Grid, systems: Iterable[str], wanted: Mapping[str, Sequence[st
 
 
 def reduced_systems(
-    grid: Grid, dataset: Dataset, *, data_dir: Path | None = None
+    grid: Grid, dataset: Dataset, *, data_dir: Path | None = None, workers: int = 1
 ) -> Iterator[tuple[str, list[dict[str, FoldPart]]]]:
     """Yield the parts of all folds, by label, system by system; missing cells are computed first.
+
+    By so many local processes; the results do not depend on it.
 
     Raises
     ------
@@ -85,9 +86,8 @@ def reduced_systems(
         If an artefact was damaged; it is computed again.
     """
     cells = grid_cells(grid, dataset, data_dir)
-    missing = [cell for _, cell in cells if cell.missing()]
-    reasons = run_all(run_cell, missing, None, label=f"{dataset.name}: cells")
-    if failed := [reason for reason in reasons if reason]:
+    label = f"{dataset.name}: cells"
+    if failed := run_missing((cell for _, cell in cells), workers=workers, label=label):
         raise TrainingError(failed[0])
     tasks = fold_tasks(grid, cells, grid.item_features(dataset))
     for system in grid.systems:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,30 +14,48 @@ import scipy.stats
 
 from expressions_at import value_of
 from recbias import Grid, run
+from recbias._system.places import cells_kept_in
 from recbias._system.streams import stream
 from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
 from recbias.book.chapters.true_vs_false_positive_disagreement import points, setup, worlds
 from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.errors import ConfigError
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import Quantity
+from recbias.experiment.worlds import World, run_worlds
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System
 from recbias.trust import fit_relation
 
 SMALL = "world(relation=0.5,skew=0.4,users=50,items=60,density=0.1)"
-ASKED: dict[str, Any] = {"min_rating": 4, "split": "ratio 0.2", "judged": 0.5, "seed": 1}
 FEW = ("Popularity", "SVD++", "WRMF", "RankSGD")
+
+
+@pytest.fixture(autouse=True)
+def _own_cells(tmp_path: Path) -> Iterator[None]:
+    with cells_kept_in(tmp_path / "cells"):
+        yield
 
 
 def two_splits(dataset: Dataset) -> tuple[Split, Split]:
     found = [
         dataset_splits(dataset, "ratio 0.2", seed=1, judgments=judgments)[0]
-        for judgments in (None, worlds.truth_sample(dataset, 0.5))
+        for judgments in (None, worlds.truth_sample(60, 0.5))
     ]
     return found[0], found[1]
+
+
+def systems_in(
+    name: str, systems: list[System], *, judged: float = 0.5, seed: int = 1
+) -> pd.DataFrame:
+    grid = worlds.grid_of(
+        [World(name, seed)], systems, min_rating=4, split="ratio 0.2",
+        judged=worlds.truth_sample(60, judged),
+    )  # fmt: skip
+    (rows,) = run_worlds(grid)
+    return rows.set_index("system")
 
 
 def lists_of(system: System, fold: Split) -> list[list[int]]:
@@ -74,7 +94,7 @@ def by_loops(lists: list[list[int]], test: Split) -> dict[str, float]:
 def test_what_is_measured_in_a_world_is_what_loops_count(name: str) -> None:
     dataset = load_dataset(SMALL)
     (system,) = worlds.systems_of_map([name], 4)
-    measured = worlds.systems_in_world(dataset, [system], **ASKED).loc[name]
+    measured = systems_in(SMALL, [system]).loc[name]
     fold, sampled = two_splits(dataset)
     lists = lists_of(system, fold)
     observed, true = by_loops(lists, fold), by_loops(lists, sampled)
@@ -94,25 +114,13 @@ def test_what_is_measured_in_a_world_is_what_loops_count(name: str) -> None:
     assert all(abs(other[text] - measured[text]) > 1e-6 for text in ("P@10", "R@10", "fallout@10"))
 
 
-def test_two_tests_in_one_pass_are_what_two_passes_give() -> None:
-    """Neither side sees judgments of the other: pairs of one alone count as never judged."""
-    dataset = load_dataset(SMALL)
-    fold, sampled = two_splits(dataset)
-    assert dataset.truth is not None
-    both = worlds._joined(fold, sampled, dataset.truth.true_rating(np.arange(50)))
-    pairs = [set(zip(each.test.user, each.test.item, strict=True)) for each in (fold, sampled)]
-    assert set(zip(both.test.user, both.test.item, strict=True)) == pairs[0] | pairs[1]
-    assert all(len(one - other) for one, other in (pairs, pairs[::-1])), "it shows nothing"
-    assert len(both.test) == len(pairs[0] | pairs[1])
-
-
 def test_lists_that_are_judged_entirely_leave_nothing_to_find() -> None:
     """The trap of C5: with the whole truth antiP is 1 - P, and tau -1 by identity."""
-    dataset, systems = load_dataset(SMALL), worlds.systems_of_map(FEW, 4)
-    whole = worlds.systems_in_world(dataset, systems, **ASKED | {"judged": 1.0})
+    systems = worlds.systems_of_map(FEW, 4)
+    whole = systems_in(SMALL, systems, judged=1.0)
     np.testing.assert_allclose(whole["true P@10"], whole[worlds.LIKED], atol=1e-12)
     np.testing.assert_allclose(whole["true antiP@10"], whole[worlds.DISLIKED], atol=1e-12)
-    sample = worlds.systems_in_world(dataset, systems, **ASKED)
+    sample = systems_in(SMALL, systems)
     assert (sample["true antiP@10"] < whole["true antiP@10"] - 0.1).all()
     # Who has no training rating gets no list from most systems: a tenth of the users of this world.
     listed = whole["true P@10"] + whole["true antiP@10"]
@@ -124,8 +132,8 @@ def test_systems_are_averaged_over_their_seeds() -> None:
     dataset = load_dataset(SMALL)
     (system,) = worlds.systems_of_map(["Random"], 4)
     assert system.n_seeds == 10
-    one = worlds.systems_in_world(dataset, [dataclasses.replace(system, n_seeds=1)], **ASKED)
-    ten = worlds.systems_in_world(dataset, [system], **ASKED)
+    one = systems_in(SMALL, [dataclasses.replace(system, n_seeds=1)])
+    ten = systems_in(SMALL, [system])
     assert not np.allclose(one["P@50"], ten["P@50"])
     # Fifty places of some 55 open items: ten lists are near what they are expected to hold.
     fold, _ = two_splits(dataset)
@@ -138,8 +146,6 @@ def test_systems_are_averaged_over_their_seeds() -> None:
 
 def test_a_data_set_without_truth_is_refused() -> None:
     blind = dataclasses.replace(load_dataset(SMALL), truth=None)
-    with pytest.raises(ConfigError, match=r"truth of .* is not known"):
-        worlds.systems_in_world(blind, worlds.systems_of_map(FEW, 4), **ASKED)
     with pytest.raises(ConfigError, match="neither truth nor an unbiased part"):
         points._truth(blind, 0.1)
     with pytest.raises(ConfigError, match="no system 'kNN' in mccrs20"):
@@ -150,7 +156,7 @@ def small(**changed: Any) -> Table:
     asked = {**chapter.SIMULATIONS["worlds"], "relations": [-0.5, 0, 0.5], "skews": [0, 0.4],
              "choices": [0.5], "at_skew": 0.4, "n_worlds": 2, "size": [50, 60], "systems": FEW,
              "workers": 1, "judged": 0.5}  # fmt: skip
-    made: Table = run_maker(f"{setup.CHAPTER}/worlds", None, parameters=asked | changed)
+    made: Table = find_maker(f"{setup.CHAPTER}/worlds")(**(asked | changed))
     return made
 
 
@@ -163,7 +169,7 @@ def test_kinds_of_worlds_and_their_taus() -> None:
 
     name = "world(relation=-0.5,skew=0.4,users=50,items=60,choice=0.5,seed=2)"
     systems = worlds.systems_of_map(FEW, 4)
-    found = worlds.systems_in_world(load_dataset(name), systems, **ASKED | {"seed": 2})
+    found = systems_in(name, systems, seed=2)
     (row,) = table.select(relation=-0.5, choice=0.5, number=2).to_dict("records")
     for quantity, sides in worlds.QUANTITIES.items():
         tau = scipy.stats.kendalltau(*(found[side] for side in sides)).statistic
@@ -273,7 +279,7 @@ def test_kinds_are_counted_where_every_mean_is_above_zero_beyond_noise() -> None
 def test_points_compare_the_orders_that_a_grid_gives() -> None:
     """By folds of the published kind, and a sample of the truth; ends hold the value."""
     asked = {"liked": {SMALL: 4}, "judged": 0.5, "systems": FEW, "seed": 1, "n_resamples": 20}
-    table = run_maker(f"{setup.CHAPTER}/points", None, parameters=asked)
+    table = find_maker(f"{setup.CHAPTER}/points")(**asked)
     found = table.frame.set_index("quantity")
     assert found.index.tolist() == ["skew", "relation", "observed", "true", "P", "antiP"]
     assert ((found["low"] <= found["value"]) & (found["value"] <= found["high"])).all()
@@ -304,7 +310,7 @@ def test_points_compare_the_orders_that_a_grid_gives() -> None:
 
 def test_a_bar_is_what_the_ratings_leave_open() -> None:
     name = SMALL.replace("users=50", "users=150")
-    table = run_maker(f"{setup.CHAPTER}/bars", None, parameters={"liked": {name: 4}})
+    table = find_maker(f"{setup.CHAPTER}/bars")(liked={name: 4})
     relation, skew = table.select(quantity="relation"), table.select(quantity="skew")
     expected = fit_relation(load_dataset(name).ratings, 4)
     assert relation[["low", "high"]].to_numpy().tolist() == [list(expected.interval)]
@@ -315,12 +321,12 @@ def test_a_bar_is_what_the_ratings_leave_open() -> None:
 def test_systems_of_a_few_worlds_are_shown_by_their_means() -> None:
     asked = {**chapter.SIMULATIONS["roles"], "relations": [0.5], "skew": 0.4, "n_worlds": 2,
              "size": [50, 60], "systems": FEW, "judged": 0.5, "workers": 1}  # fmt: skip
-    made = run_maker(f"{setup.CHAPTER}/roles", None, parameters=asked)
+    made = find_maker(f"{setup.CHAPTER}/roles")(**asked)
     assert made.frame["system"].tolist() == list(FEW)
     both = [
-        worlds.systems_in_world(
-            load_dataset(f"world(relation=0.5,skew=0.4,users=50,items=60,seed={seed})"),
-            worlds.systems_of_map(FEW, 4), **ASKED | {"seed": seed},
+        systems_in(
+            f"world(relation=0.5,skew=0.4,users=50,items=60,seed={seed})",
+            worlds.systems_of_map(FEW, 4), seed=seed,
         )
         for seed in (1, 2)
     ]  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from chapter_grids import concentration_protocols
 from recbias import Grid, line_up
 from recbias.book.chapters.concentration_metrics import checks, count_checks, counts, setup
 from recbias.book.chapters.concentration_metrics.counts import Counts
@@ -287,7 +288,7 @@ def test_a_prior_of_all_ratings_is_found(fold: Any, monkeypatch: pytest.MonkeyPa
 
 def test_what_the_poster_used_is_there() -> None:
     systems = line_up("atm15", min_rating=4)
-    grid = Grid("synthetic", systems, setup.protocols(4), {"full": setup.metrics(10)})
+    grid = Grid("synthetic", systems, concentration_protocols(4), {"full": setup.metrics(10)})
     assert set(worst(checks.check_paper(grid)).values()) == {0}
     less = dataclasses.replace(grid, systems=systems[:5], metrics={"full": ("P@10", "Gini@10")})
     found = worst(checks.check_paper(less))

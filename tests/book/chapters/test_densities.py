@@ -15,11 +15,11 @@ from recbias.book.chapters.sparsity_bias.densities import (
     Judged,
     _critical_share,
     _read,
-    densities_parameters,
+    densities,
+    densities_grid,
     statistic,
 )
 from recbias.data.datasets import load_dataset
-from recbias.experiment.makers import run_maker
 from recbias.ranking import RankTable
 from recbias.stats.resampling import bootstrap_weights
 
@@ -170,9 +170,9 @@ def test_the_table_has_the_first_ahead_and_the_intervals_of_resamples(
     rules = {"AR": "TI-AN-AR rel>=4", "all-1R": "TI-AN-1R rel>=4"}
     world = "world(relation=0,skew=0.4,users=150,items=120,density=0.1,liked=4,seed=5)"
     grid = Grid(world, systems, rules, ("rho",), split="k-fold 2", seed=3)
-    given = densities_parameters(grid, cutoff=5, size=20)
-    table = run_maker("02_sparsity_bias/densities", world, parameters=given)
-    judged = _read(Grid.from_dict(given["grid"]), load_dataset(world), 5, 20)
+    asked = densities_grid(grid, cutoff=5)
+    table = densities(world, grid=asked, cutoff=5, size=20)
+    judged = _read(asked, load_dataset(world), 5, 20)
     assert [each.name for each in systems] == ["Random", KNN]
     pair = (1, 0)
     drawn = bootstrap_weights(150, 200, rng=stream(3, "bootstrap"))

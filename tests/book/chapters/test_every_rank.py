@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from recbias.book.chapters.sparsity_bias.every_rank import check_every_rank, every_rank
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 SIZES, CUTOFFS = (20, 40), (5, 10)
 

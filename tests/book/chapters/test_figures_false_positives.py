@@ -9,11 +9,11 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
+from readable import faults, texts
 from recbias import line_up
 from recbias.book.chapters.true_vs_false_positive_disagreement import plots
 from recbias.book.chapters.true_vs_false_positive_disagreement.plots import placed_labels
 from recbias.book.figures import style
-from test_figures import faults, texts
 
 SYSTEMS = [system.name for system in line_up("mccrs20")]
 BASELINES = ("Popularity", "Average rating", "Random")

@@ -9,9 +9,9 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from readable import faults, texts
 from recbias.book.chapters.overcoming_popularity_bias import plots
 from recbias.book.figures import style
-from test_figures import faults, texts
 
 SYSTEMS = (
     "pLSA", "Popularity", "MF (ranking)", "kNN (ranking)", "MF (rating prediction)",

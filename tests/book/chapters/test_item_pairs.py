@@ -40,7 +40,7 @@ def judged() -> Dataset:
 
 @pytest.fixture(scope="module")
 def counted() -> pd.DataFrame:
-    return of_pairs.pairs(small(), **GIVEN)[1]
+    return of_pairs.pairs.function(small(), **GIVEN)[1]
 
 
 def test_every_reading_counts_all_pairs_of_its_ratings(counted):
@@ -125,7 +125,7 @@ def test_kinds_without_pairs_are_none_and_unknown_ones_are_refused(counted):
 
 
 def test_judged_pairs_are_of_all_judgments_each_pair_of_user_and_item_once(judged):
-    found = of_pairs.judged_pairs(judged, min_rating=4)[1]
+    found = of_pairs.judged_pairs.function(judged, min_rating=4)[1]
     known = np.unique(judged.ratings.item)
     assert found["pairs"].sum() == len(known) * (len(known) - 1) // 2
     pairs = {}
@@ -147,11 +147,11 @@ def test_judged_pairs_are_of_all_judgments_each_pair_of_user_and_item_once(judge
 @pytest.mark.parametrize("make", [of_pairs.judged_pairs, of_items.true_order])
 def test_without_unbiased_judgments_there_is_no_truth(make):
     with pytest.raises(ConfigError, match="no unbiased part"):
-        make(small(), min_rating=4, **({"seed": 1} if make is of_items.true_order else {}))
+        make.function(small(), min_rating=4, **({"seed": 1} if make is of_items.true_order else {}))
 
 
 def test_relations_over_items_are_those_of_scipy():
-    index, frame, drawn = of_items.items(small(), **GIVEN)
+    index, frame, drawn = of_items.items.function(small(), **GIVEN)
     found = frame.set_index(list(index))["value"]
     rows = []
     for fold in dataset_splits(small(), "k-fold 3", seed=1):
@@ -237,7 +237,7 @@ def test_intervals_hold_what_other_users_give():
 
 
 def test_the_observed_optima_are_compared_with_the_truth_pair_by_pair(judged):
-    index, frame, drawn = of_items.true_order(judged, min_rating=4, seed=1)
+    index, frame, drawn = of_items.true_order.function(judged, min_rating=4, seed=1)
     found = frame.set_index(list(index))["value"]
     observed = {(u, i) for u, i in zip(judged.ratings.user, judged.ratings.item, strict=True)}
     scores = scores_of(judged.ratings)
@@ -264,7 +264,7 @@ def test_orders_that_tell_nothing_apart_agree_on_no_number():
 
 
 def test_examples_have_every_printed_number():
-    _, frame = examples(n_users=8)
+    _, frame = examples.function(n_users=8)
     off = (frame["value"] - frame["printed"]).abs()
     assert off.max() < 0.001
     assert off.notna().groupby(frame["example"]).sum().to_dict() == {
@@ -274,7 +274,7 @@ def test_examples_have_every_printed_number():
 
 
 def test_what_is_printed_of_an_example_is_read_by_its_words():
-    index, frame = examples(n_users=3)
+    index, frame = examples.function(n_users=3)
     frame.loc[(frame["example"] == "2") & (frame["quantity"] == "odds of b"), "printed"] += 0.25
     frame.loc[(frame["example"] == "2") & (frame["quantity"] == "clause"), "printed"] = 0
     results = {"examples": made("examples", (index, frame))}
@@ -315,9 +315,9 @@ def test_the_page_shows_both_readings_of_table_1(counted):
 
 
 def test_the_page_shows_relations_examples_and_worlds():
-    related = made("items", of_items.items(small(), **GIVEN))
+    related = made("items", of_items.items.function(small(), **GIVEN))
     assert "Spearman" in pair_tables.relations_title(related)
-    worked = made("examples", examples(n_users=4))
+    worked = made("examples", examples.function(n_users=4))
     assert "| optima | disagree | disagree | agree |" in pair_tables.examples_table(worked)
     rows = [(skew, n, 0.2 + skew + n / 100) for skew in (0.0, 0.5) for n in (1, 2)]
     frame = pd.DataFrame(rows, columns=["skew", "number", "disagree"])

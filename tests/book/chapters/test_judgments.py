@@ -17,7 +17,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.judgments import 
     Judged,
     agreement_by_judgments,
     judgments,
-    judgments_parameters,
+    judgments_asked,
 )
 from recbias.data.datasets import load_dataset
 from recbias.errors import ConfigError
@@ -318,9 +318,9 @@ def grid() -> Grid:
 
 def test_lists_are_read_from_the_cells_of_a_grid(grid):
     name = grid.dataset
-    given = judgments_parameters(grid, cutoff=10)
+    given = judgments_asked(grid, cutoff=10)
     assert given.pop("n_draws") < 200
-    index, frame = judgments(load_dataset(name), **given, n_draws=3)
+    index, frame = judgments.function(load_dataset(name), **given, n_draws=3)
     assert index == ("metric", "quantity", "at")
     assert not frame.duplicated(list(index)).any()
     assert set(frame["metric"]) == {"P", "antiP"}

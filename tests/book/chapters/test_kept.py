@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.stats
 
@@ -27,8 +26,10 @@ from recbias.book.chapters.overcoming_popularity_bias.positive_ratio import (
 )
 from recbias.claims.evidence import NotTestable
 from recbias.data.datasets import Dataset, load_dataset
-from recbias.experiment.makers import run_maker
+from recbias.experiment.makers import find_maker
+from recbias.experiment.worlds import Seen
 from recbias.protocol.testset import dataset_splits
+from recbias.recommenders import System
 
 WORLD = "world(relation=0.7,users=120,items=90,density=0.1,skew=0.5)"
 LAW = "world(alpha=1,users=300,items=150,density=0.1)"
@@ -58,7 +59,7 @@ def ratios_by_loops(dataset: Dataset, least: float, segments: int) -> dict[str, 
 
 
 def seen_ratios(dataset: Dataset, least: float, segments: int) -> tuple[dict[str, Any], Any]:
-    index, frame, drawn = positive_ratio(
+    index, frame, drawn = positive_ratio.function(
         dataset, min_rating=least, seed=1, uniform="uniform 0.05", n_segments=segments
     )
     values = frame.set_index(list(index))["value"]
@@ -107,7 +108,7 @@ def test_draws_over_users_spread_as_users_drawn_do():
 
 def test_equal_ratios_have_no_order():
     dataset = load_dataset(WORLD)
-    index, frame, _ = positive_ratio(dataset, min_rating=0, seed=1, uniform="uniform 0.05")
+    index, frame, _ = positive_ratio.function(dataset, min_rating=0, seed=1, uniform="uniform 0.05")
     values = frame.set_index(list(index))["value"]
     assert (values["ratio", :, "segments"] == 1).all()
     assert np.isnan(values["rank correlation", "ratio", "segments"])
@@ -115,7 +116,7 @@ def test_equal_ratios_have_no_order():
 
 def test_ratio_segments_are_rows_of_the_table():
     given = {"min_rating": 4, "seed": 1, "uniform": "uniform 0.05", "n_segments": 5}
-    table = run_maker(f"{setup.CHAPTER}/positive_ratio", WORLD, parameters=given)
+    table = find_maker(f"{setup.CHAPTER}/positive_ratio")(WORLD, **given)
     shown = ratio_segments(table)
     assert shown["segment"].tolist() == [1, 2, 3, 4, 5]
     assert ((shown["low"] < shown["ratio"]) & (shown["ratio"] < shown["high"])).all()
@@ -169,7 +170,7 @@ def test_what_is_combined_is_kept(kept):
 @pytest.fixture(scope="module")
 def draws():
     given = {"min_rating": 4, "seed": 1, "cutoff": 10, "size": 30, "uniform": "uniform 0.05"}
-    return run_maker(f"{setup.CHAPTER}/uniform_draws", WORLD, parameters=given)
+    return find_maker(f"{setup.CHAPTER}/uniform_draws")(WORLD, **given)
 
 
 def test_the_first_draw_of_a_uniform_test_is_that_of_the_grid(kept, draws):
@@ -223,14 +224,16 @@ def test_small_pools_of_draws_are_closed(draws, size):
 
 ASKED = {
     "systems": ("Popularity", "Average rating"),
-    "sizes": (10, 50),
-    "splits": ("ratio 0.2", "uniform 0.1"),
+    "cutoff": 10,
+    "size": 50,
+    "split": "ratio 0.2",
+    "uniform": "uniform 0.1",
 }
 
 
 def test_worlds_are_measured_as_the_controls_foretell():
     """Every rating positive: UAR with training items is exact, and no ratio rises."""
-    rows = pd.DataFrame(ratios._in_world(LAW, min_rating=1, **ASKED))
+    _, rows = ratios._measure("alpha", {1: LAW}, n_worlds=1, min_rating=1, **ASKED)
     assert rows["UAR-control"].to_numpy() == pytest.approx(rows["rho UAR-control"].to_numpy())
     assert rows["rise"].tolist() == [1, 1]
     assert (rows["gain"] == rows["U1R"] / rows["rho U1R"]).all()
@@ -241,7 +244,7 @@ def test_worlds_are_measured_as_the_controls_foretell():
 def test_a_world_like_movielens_1m_has_the_values_that_were_measured_elsewhere():
     """With one positive ratio for all items; by another program 1R .0440, U1R .0118, .0100."""
     given = {"n_worlds": 1, "systems": ("Popularity",), "workers": 1}
-    _, frame = ratios.constant_ratio(**{**ratios.CONSTANT_RATIO, **given})
+    _, frame = ratios.constant_ratio.function(**{**ratios.CONSTANT_RATIO, **given})
     (row,) = frame.to_dict("records")
     found = [row[label] for label in ("1R", "U1R", "U1R-control")]
     assert found == pytest.approx([0.0440, 0.0118, 0.0100], abs=0.001)
@@ -261,15 +264,16 @@ def test_the_rise_is_counted_by_loops():
         stars = [v for i, v in zip(fold.test.item, fold.test.value, strict=True) if i in items]
         return sum(star >= 4 for star in stars) / len(stars)
 
-    assert ratios._rise(fold, 4) == pytest.approx(liked(popular) / liked(tested), rel=1e-12)
-    assert ratios._rise(fold, 4) != pytest.approx(liked(tested[:9]) / liked(tested), rel=1e-3)
+    ranked = Seen(dataset, 1).ranked(System("Popularity", "Popularity", {}), fold)
+    rise = ratios._rise(ranked, min_rating=4)["rise"]
+    assert rise == pytest.approx(liked(popular) / liked(tested), rel=1e-12)
+    assert rise != pytest.approx(liked(tested[:9]) / liked(tested), rel=1e-3)
 
 
 def test_where_ratios_are_constant_only_the_control_is_exact():
     """Twenty worlds, a test of Student's; false alarm once in ten thousand."""
-    worlds = [LAW.replace(")", f",seed={number})") for number in range(1, 21)]
-    rows = pd.DataFrame([row for name in worlds for row in ratios._in_world(name, min_rating=4,
-                         **{**ASKED, "systems": ("Popularity",)})])  # fmt: skip
+    popularity = {**ASKED, "systems": ("Popularity",)}
+    _, rows = ratios._measure("alpha", {1: LAW}, n_worlds=20, min_rating=4, **popularity)
     p = {
         label: scipy.stats.ttest_1samp(rows[label] - rows[f"rho {label}"], 0).pvalue
         for label in ("U1R", "U1R-control")
@@ -282,7 +286,7 @@ def test_makers_lay_out_worlds_by_kind_and_number():
     small = {"n_worlds": 2, "systems": ("Popularity",), "min_rating": 4, "cutoff": 10, "size": 50,
              "split": "ratio 0.2", "uniform": "uniform 0.1", "workers": 1}  # fmt: skip
     name = f"{setup.CHAPTER}/rising_ratio"
-    table = run_maker(name, None, parameters={"relations": (-1.0, 1.0), **small})
+    table = find_maker(name)(relations=(-1.0, 1.0), **small)
     assert table.index == ("relation", "number", "system")
     assert table.frame["relation"].tolist() == [-1, -1, 1, 1]
     assert table.frame["number"].tolist() == [1, 2, 1, 2]

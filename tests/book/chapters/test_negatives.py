@@ -17,14 +17,15 @@ from recbias import Grid, line_up, run
 from recbias.book.chapters.sparsity_bias import negatives as module
 from recbias.book.chapters.sparsity_bias.negatives import (
     Runs,
-    drawn_parameters,
+    drawn_grid,
     expected_order,
     log_sizes,
+    negatives,
 )
 from recbias.book.chapters.sparsity_bias.turns import crossings, enough
 from recbias.data.datasets import load_dataset
 from recbias.errors import ConfigError
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table
 from recbias.theory import shared_sample_bounds
 
 CUTOFF = 2
@@ -145,9 +146,8 @@ def made(tmp_path_factory) -> tuple[Grid, Table]:
     grid = Grid(WORLD, chosen, {"runs": "TI-AN-1R rel>=4"}, ("P@5",), split="k-fold 3", seed=2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECBIAS_CELLS", str(tmp_path_factory.mktemp("cells")))
-        parameters = drawn_parameters(grid, "runs", cutoff=5, size=9)
-        table = run_maker("02_sparsity_bias/negatives", WORLD, parameters=parameters)
-        asked = Grid.from_dict(parameters["grid"])
+        asked = drawn_grid(grid, "runs", cutoff=5)
+        table = negatives(WORLD, grid=asked, cutoff=5, size=9)
         sizes = sorted(set(table.frame["size"]))
         metrics = [f"P@5|t={size}" for size in sizes]
         whole = Grid(WORLD, asked.systems, {"runs": "TI-AN-1R rel>=4"}, metrics,

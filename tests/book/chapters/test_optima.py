@@ -45,7 +45,7 @@ from recbias.book.systems.ties import WORLD
 from recbias.claims.checks import Check
 from recbias.claims.reference import references
 from recbias.data.datasets import load_dataset
-from recbias.experiment.makers import run_maker
+from recbias.experiment.makers import find_maker
 from recbias.protocol.splits import SplitRule
 from recbias.protocol.testset import TestSet, dataset_splits
 from recbias.ranking import top_items
@@ -358,7 +358,7 @@ def test_all_checks_are_made_once(folds) -> None:
 def test_values_lie_between_the_orders_of_ties(folds) -> None:
     dataset = load_dataset("synthetic")
     given = {"min_rating": 4, "cutoff": 10, "split": "k-fold 5", "seed": 1}
-    index, frame = optima(dataset, **given, truth="truth sample=20")
+    index, frame = optima.function(dataset, **given, truth="truth sample=20")
     assert index == ("side", "ranking", "metric")
     assert len(frame) == 2 * len(RANKINGS) * 2
     assert (frame["least"] <= frame["value"]).all()
@@ -394,7 +394,7 @@ def test_the_table_stands_beside_published_values() -> None:
     published = references()["mccrs20"].rows
     assert {ranking.row for ranking in RANKINGS} <= set(published)
     given = {"min_rating": 4, "cutoff": 10, "split": "ratio 0.2", "seed": 1}
-    table = run_maker("05_true_false_positives/optima", "synthetic", parameters=given)
+    table = find_maker("05_true_false_positives/optima")("synthetic", **given)
     assert optima_rows(table, dataset="synthetic", cutoff=10)["published"].isna().all()
     rows = optima_rows(table, dataset="ml-1m", cutoff=10).set_index(["ranking", "metric"])
     assert rows.loc[("Optimal precision", "P"), "published"] == 0.1496
@@ -406,7 +406,7 @@ def test_the_order_of_ties_decides_where_users_liked_nothing() -> None:
     """The findings of the page hold in the world of the systems page, and fail if turned round."""
     topic = "true vs false positive disagreement"
     given = {"split": "ratio 0.2", "seed": 1, "min_rating": 4.0, "world": WORLD}
-    results = {"ties": run_maker("systems/ties", "synthetic", parameters=given)}
+    results = {"ties": find_maker("systems/ties")("synthetic", **given)}
     decide, fallback = (own_findings(topic)[name] for name in ("TIES-DECIDE", "TIES-FALLBACK"))
     for record in (decide, fallback):
         found = value_of(record.value, results)
@@ -420,7 +420,7 @@ def test_the_order_of_ties_decides_where_users_liked_nothing() -> None:
 def test_the_published_optima_are_met() -> None:
     """As the authors published: P and antiP of Eq. 2 to all digits, of Eq. 4 among its orders."""
     given = {"min_rating": 4, "cutoff": 10, "split": "ready", "seed": 1}
-    table = run_maker("05_true_false_positives/optima", "ml-1m", parameters=given)
+    table = find_maker("05_true_false_positives/optima")("ml-1m", **given)
     rows = optima_rows(table, dataset="ml-1m", cutoff=10)
     found = rows.set_index(["ranking", "metric"])
     for metric, digits in (("P", 4), ("antiP", 6)):

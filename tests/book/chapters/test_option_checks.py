@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from chapter_grids import fill_grid, overlap_grid, start_grid
 from recbias import Grid
 from recbias.book.chapters.offline_option_taxonomy import (
     average_checks,
@@ -18,7 +19,6 @@ from recbias.book.chapters.offline_option_taxonomy import (
     data_checks,
     list_checks,
     plain,
-    setup,
 )
 from recbias.book.chapters.offline_option_taxonomy.average_checks import average_users
 from recbias.book.chapters.offline_option_taxonomy.plain import Session, measured
@@ -382,7 +382,7 @@ def test_neighbours_may_have_rated_0_or_less(tmp_path: Path, values: tuple[int, 
     table = str(tmp_path / "own.csv")
     frame.to_csv(table, index=False)
     own = load_dataset(table)
-    start = setup.start_grid(table, 1, seed=1)
+    start = start_grid(table, 1, seed=1)
     knn = dataclasses.replace(
         checks._bare(start, {"full": str(start.parsed["full"])}), systems=start.systems[:1]
     )
@@ -395,7 +395,7 @@ def test_neighbours_may_have_rated_0_or_less(tmp_path: Path, values: tuple[int, 
 
 
 def test_neighbours_and_fills_are_counted_one_by_one(dataset: Any) -> None:
-    grid = setup.start_grid("synthetic", 4, seed=1)
+    grid = start_grid("synthetic", 4, seed=1)
     (split,) = dataset_splits(dataset, grid.split, seed=1)
     knn = dataclasses.replace(
         grid,
@@ -416,7 +416,7 @@ def test_neighbours_and_fills_are_counted_one_by_one(dataset: Any) -> None:
 
 
 def test_users_without_neighbours_are_counted_one_by_one(dataset: Any) -> None:
-    overlaps = setup.overlap_grid("synthetic", 4, seed=1)
+    overlaps = overlap_grid("synthetic", 4, seed=1)
     (split,) = dataset_splits(dataset, overlaps.split, seed=1)
     asked = dataclasses.replace(
         overlaps,
@@ -433,7 +433,7 @@ def test_users_without_neighbours_are_counted_one_by_one(dataset: Any) -> None:
 
 
 def test_fills_in_another_order_are_noticed(dataset: Any) -> None:
-    fills = setup.fill_grid("synthetic", 4, seed=1)
+    fills = fill_grid("synthetic", 4, seed=1)
     asked = dataclasses.replace(fills, systems=fills.systems[:1], metrics=("P@10",), replicates=())
     found = data_checks.tables_of(asked, dataset)
     tables = {label: found["User kNN k=1", label] for label in fills.parsed}
@@ -458,17 +458,17 @@ def chapter_kept(fills: Grid, dataset: Any) -> Any:
 
 
 def test_another_setup_is_noticed() -> None:
-    assert fails(data_checks.check_setup(4, "synthetic")) == set()
-    start, fills = (make("synthetic", 4, seed=1) for make in (setup.start_grid, setup.fill_grid))
+    start, fills = (make("synthetic", 4, seed=1) for make in (start_grid, fill_grid))
+    assert fails(data_checks.check_setup(4, start, fills)) == set()
     crossed = dict(zip(("MF", "MF (as in RankSys)"), start.systems[:0:-1], strict=True))
     systems = (start.systems[0], *(dataclasses.replace(each, name=name)
                                    for name, each in crossed.items()))  # fmt: skip
     other = dataclasses.replace(start, systems=systems, split="ratio 0.8")
-    assert fails(data_checks.check_setup(4, "synthetic", asked=other)) == {
+    assert fails(data_checks.check_setup(4, other, fills)) == {
         "systems", "swapped", "start",
     }  # fmt: skip
     whole = dataclasses.replace(fills, select="", systems=fills.systems[:3])
-    assert fails(data_checks.check_setup(4, "synthetic", filled=whole)) == {"setup"}
+    assert fails(data_checks.check_setup(4, start, whole)) == {"setup"}
 
 
 def test_facts_are_those_that_a_loop_counts(dataset: Any) -> None:
@@ -497,7 +497,7 @@ def test_options_that_cannot_be_said_or_are_printed_otherwise_are_noticed() -> N
     assert found == {f"CCM20-D-{decision}" for decision in DECISIONS}
     only = [each for each in CHOICES if each.decision != "B2"]
     assert {each.claim for each in checks.check_said(only) if each.worst} == {"CCM20-D-B2"}
-    grids = [make("synthetic", 4, seed=1) for make in (setup.start_grid, setup.fill_grid)]
+    grids = [make("synthetic", 4, seed=1) for make in (start_grid, fill_grid)]
     assert fails(checks.check_printed(grids)) == set()
     for old, new in (("seed: 1", "seed: 2"), ("ratio 0.5", "ratio 0.6"), ("rel>=4", "rel>=5"),
                      ("P@10", "P@5"), ("keep=50%", "keep=60%")):  # fmt: skip
@@ -513,14 +513,12 @@ def test_options_that_cannot_be_said_or_are_printed_otherwise_are_noticed() -> N
 @pytest.mark.slow
 def test_all_checks_are_made_on_synthetic_data() -> None:
     grids = {
-        name: make("synthetic", 4, seed=1).to_dict()
-        for name, make in (("grid", setup.start_grid), ("fills", setup.fill_grid),
-                           ("overlaps", setup.overlap_grid))
+        name: make("synthetic", 4, seed=1)
+        for name, make in (("grid", start_grid), ("fills", fill_grid),
+                           ("overlaps", overlap_grid))
     }  # fmt: skip
-    made: Any = makers.run_maker(
-        "07_offline_options/checks",
-        "synthetic",
-        parameters={"min_rating": 4, "ratios": [10, 50], **grids},
+    made: Any = makers.find_maker("07_offline_options/checks")(
+        "synthetic", min_rating=4, ratios=[10, 50], **grids
     )
     assert fails(made.rows) == {"items-train"}
     assert made.statistics["unscored test ratings of User kNN"] < 0.05

@@ -319,7 +319,7 @@ def test_ranges_are_those_between_the_ends(sound: SimpleNamespace) -> None:
 
 
 def test_p1r_is_the_mean_of_its_percentiles(grid: Grid, sound: SimpleNamespace) -> None:
-    index, frame, replicates = percentiles.percentiles(load_dataset(WORLD), grid=grid.to_dict())
+    index, frame, replicates = percentiles.percentiles.function(load_dataset(WORLD), grid=grid)
     assert index == INDEX
     assert len(replicates) == len(frame)
     wide = frame.pivot(index="percentile", columns="quantity", values="value")

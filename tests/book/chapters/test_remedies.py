@@ -11,7 +11,10 @@ import planted
 from expressions_at import value_of
 from recbias.book.chapters.overcoming_popularity_bias import FUNCTIONS
 from recbias.book.chapters.overcoming_popularity_bias.kept import kept_grids
-from recbias.book.chapters.overcoming_popularity_bias.setup import levelled_sample, threshold_grid
+from recbias.book.chapters.overcoming_popularity_bias.setup import (
+    levelled_sample,
+    threshold_metrics,
+)
 from recbias.book.choosing import lowest_rating
 from recbias.claims import NOT_TESTABLE, claims, judge
 from recbias.claims.evidence import LEAST_POOL, LEAST_RUNS, Evidence, NotComputed, NotTestable
@@ -123,5 +126,5 @@ def test_every_rating_is_called_positive_on_a_scale_that_goes_below_0(tmp_path):
 
 
 def test_ratings_below_0_are_no_gains():
-    assert "nDCG(linear)@10" in threshold_grid(0, cutoff=10, size=100)["metrics"]["AR"]
-    assert "nDCG(linear)@10" not in threshold_grid(-1, cutoff=10, size=100)["metrics"]["AR"]
+    assert "nDCG(linear)@10" in threshold_metrics(0, 10, 100)["AR"]
+    assert "nDCG(linear)@10" not in threshold_metrics(-1, 10, 100)["AR"]

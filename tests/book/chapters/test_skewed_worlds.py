@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from functools import partial
 from math import comb
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 import scipy.stats
 
 from expressions_at import value_of
+from recbias._system.places import cells_kept_in
 from recbias.book.chapters.popularity_bias import (
     VIEWS,
     few_liked,
@@ -25,14 +29,25 @@ from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment import worlds
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import Quantity
+from recbias.experiment.worlds import Seen, World, WorldGrid, run_worlds
+from recbias.metrics import measure, parse_metric
 from recbias.protocol.splits import Split
+from recbias.protocol.targets import TargetRule
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System
 
 SMALL = "world(relation=0.5,users=60,items=40,density=0.1,skew=0.4)"
 FALSE_ALARM = 1e-4
+POPULAR = System("Popularity", "Popularity", {})
+
+
+@pytest.fixture(autouse=True)
+def _own_cells(tmp_path: Path) -> Iterator[None]:
+    with cells_kept_in(tmp_path / "cells"):
+        yield
 
 
 def fold_of(name: str, seed: int = 1) -> Split:
@@ -48,6 +63,20 @@ def rated(fold: Split) -> tuple[list[set[int]], list[dict[int, float]]]:
     for user, item, value in zip(fold.test.user, fold.test.item, fold.test.value, strict=True):
         test[user][int(item)] = float(value)
     return train, test
+
+
+def fixed(seen: Seen, fold: Split, score: np.ndarray) -> Any:
+    return relation_map._ByLiking(score)
+
+
+def fixed_at(score: np.ndarray) -> tuple[str, Any]:
+    return "fixed", partial(fixed, score=score)
+
+
+def value_in(world: World, system: Any, rule: str, metric: str) -> float:
+    grid = WorldGrid([world], [system], {rule: f"{rule} rel>=4"}, {metric: (rule, metric)})
+    (rows,) = run_worlds(grid)
+    return float(rows[metric].iloc[0])
 
 
 def runs_by_enumeration(
@@ -82,8 +111,7 @@ def test_worlds_are_of_the_size_of_movielens_1m() -> None:
 
 
 def test_what_is_looked_at_before_ranking() -> None:
-    found = run_maker(f"{setup.CHAPTER}/laws", None, parameters={**law.LAWS,
-                      "alphas": [0, 2], "n_worlds": 1, "workers": 1}).frame  # fmt: skip
+    found = law.laws(**{**law.LAWS, "alphas": [0, 2], "n_worlds": 1}).frame
     assert found["off_total"].tolist() == found["absent"].tolist() == [0, 0]
     assert (found["off_law"] < 1).all()
     flat, steep = found["relation"]
@@ -105,9 +133,9 @@ def test_counts_alone_predict_popularity_where_nobody_prefers_anything(alpha: in
         found = []
         for seed in range(1, 13):
             fold = fold_of(f"{name},seed={seed})", seed)
-            model = System("Popularity", "Popularity", {}).build().fit(fold.train)
-            asked = {"TI-AN-1R": ("P@5|t=30",)}
-            measured = skew.measured(model, fold, asked, min_rating=4, seed=seed)["P@5|t=30"]
+            measured = value_in(
+                World(f"{name},seed={seed})", seed), POPULAR, "TI-AN-1R", "P@5|t=30"
+            )
             found.append(law.counted(fold, min_rating=4, cutoff=5, size=30) / measured - 1)
         return found
 
@@ -121,23 +149,22 @@ def test_counts_alone_predict_popularity_where_nobody_prefers_anything(alpha: in
 
 def test_a_law_is_found_again() -> None:
     source = load_dataset("world(alpha=1.4,users=6040,items=3706,ratings=1000209)")
-    found = law.fitted(source)[1].set_index("fit")
+    found = law.fitted.function(source)[1].set_index("fit")
     assert found.loc["least squares, c1 from 0", "alpha"] == pytest.approx(1.4, abs=0.01)
     assert found.loc["least squares, alpha 1.4", "c2"] == pytest.approx(317, abs=1)
     assert (found["explained"] > 0.9999).all()
     other = load_dataset("world(alpha=2,users=6040,items=3706,ratings=1000209)")
-    assert law.fitted(other)[1]["alpha"].iloc[0] == pytest.approx(2, abs=0.01)
+    assert law.fitted.function(other)[1]["alpha"].iloc[0] == pytest.approx(2, abs=0.01)
 
 
 # --------------------------------------------------------------------------- systems over the skew
 
 
 def test_expectations_over_samples_are_those_of_all_samples() -> None:
-    fold = fold_of("world(alpha=2,users=40,items=30,density=0.2)")
+    name = "world(alpha=2,users=40,items=30,density=0.2)"
+    fold = fold_of(name)
     score = np.random.default_rng(3).permutation(30).astype(float)
-    model = relation_map._ByLiking(score)
-    asked = {"TI-AN-1R": ("P@3|t=8",)}
-    found = skew.measured(model, fold, asked, min_rating=4, seed=1)["P@3|t=8"]
+    found = value_in(World(name, 1), fixed_at(score), "TI-AN-1R", "P@3|t=8")
     assert found == pytest.approx(runs_by_enumeration(fold, score, 4, 3, 8), rel=1e-12)
     other = score.max() - score
     assert found != pytest.approx(runs_by_enumeration(fold, other, 4, 3, 8), rel=1e-3)
@@ -150,7 +177,7 @@ def test_a_table_over_the_skew_has_trained_systems_in_few_worlds_only(
     monkeypatch.setattr(skew, "world_name", small.format)
     given = {**skew.SKEW, "alphas": [0, 2], "n_worlds": 3, "n_trained": 1,
              "trained": ["pLSA"], "workers": 1}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/skew", None, parameters=given).frame
+    found = find_maker(f"{setup.CHAPTER}/skew")(**given).frame
     assert found.groupby("system").size().to_dict() == {"Popularity": 6, "Random": 6, "pLSA": 2}
     means = found.groupby(["alpha", "system"])["P@10|t=100"].mean()
     assert means[0, "Popularity"] < means[0, "Random"] < means[2, "Popularity"]
@@ -158,15 +185,16 @@ def test_a_table_over_the_skew_has_trained_systems_in_few_worlds_only(
 
 def test_twins_have_the_same_counts_and_other_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Ratings] = []
+    train = Seen.trained
 
-    def keep(ratings: Ratings, *_: Any) -> list[dict[str, Any]]:
-        seen.append(ratings)
-        return [{"system": "Popularity"}]
+    def keep(self: Seen, *given: Any) -> Any:
+        seen.append(self.ratings)
+        return train(self, *given)
 
-    monkeypatch.setattr(skew, "_of_systems", keep)
+    monkeypatch.setattr(Seen, "trained", keep)
     given = {**skew.TWINS, "world": "world(users=120,items=90)", "n_worlds": 2,
-             "workers": 1}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/twins", None, parameters=given)
+             "systems": ["Popularity"], "workers": 1}  # fmt: skip
+    found = find_maker(f"{setup.CHAPTER}/twins")(**given)
     assert found.frame["kind"].tolist() == ["preferences", "no preferences"] * 2
     for own, twin in (seen[:2], seen[2:]):
         for counts in ("user_counts", "item_counts"):
@@ -176,8 +204,7 @@ def test_twins_have_the_same_counts_and_other_pairs(monkeypatch: pytest.MonkeyPa
 
 
 def test_few_liked_items_make_popularity_nearly_the_best() -> None:
-    found = run_maker(f"{setup.CHAPTER}/few_liked", None,
-                      parameters={**few_liked.FEW_LIKED, "n_worlds": 2})  # fmt: skip
+    found = find_maker(f"{setup.CHAPTER}/few_liked")(**{**few_liked.FEW_LIKED, "n_worlds": 2})
     means = found.frame.groupby(["kind", "system"])["P@10"].mean()
     reached = means.xs("Popularity", level="system") / means.xs(few_liked.IDEAL, level="system")
     assert reached["few"] > reached["few of many"] > 0.5 > reached["even"]
@@ -319,7 +346,7 @@ def test_pure_skew_is_nothing_but_the_ratio_of_two_means() -> None:
     dataset = load_dataset("world(relation=0.6,users=150,items=100,density=0.08)")
     given = {"min_rating": 4, "split": "k-fold 3", "cutoff": 2, "size": 20, "n_sampled": 30,
              "seed": 1, "n_worlds": 3}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/pure_skew", dataset.name, parameters=given)
+    found = find_maker(f"{setup.CHAPTER}/pure_skew")(dataset.name, **given)
     shares = pure_skew.skew_shares(found).set_index("design")
     assert (shares["share"] == shares[pure_skew.WORLD] / shares[pure_skew.DATA]).all()
     assert ((shares["low"] < shares["share"]) & (shares["share"] < shares["high"])).all()
@@ -337,7 +364,7 @@ def test_pure_skew_is_nothing_but_the_ratio_of_two_means() -> None:
     assert shares.loc["R_test", pure_skew.DATA] == pytest.approx(hits / users / 2, rel=0.03)
     assert shares.loc["R_test", pure_skew.RANDOM] != pytest.approx(hits / users / 2, rel=0.03)
     with pytest.raises(ConfigError, match="an interval over worlds needs two at least"):
-        run_maker(f"{setup.CHAPTER}/pure_skew", dataset.name, parameters={**given, "n_worlds": 1})
+        find_maker(f"{setup.CHAPTER}/pure_skew")(dataset.name, **{**given, "n_worlds": 1})
 
 
 def test_pure_skew_has_the_interval_of_student_over_worlds_of_their_own() -> None:
@@ -345,18 +372,16 @@ def test_pure_skew_has_the_interval_of_student_over_worlds_of_their_own() -> Non
     dataset = load_dataset("world(relation=0.6,users=150,items=100,density=0.08)")
     given = {"min_rating": 4, "split": "k-fold 3", "cutoff": 2, "size": 20, "n_sampled": 30,
              "seed": 1, "n_worlds": 4}  # fmt: skip
-    found = run_maker(f"{setup.CHAPTER}/pure_skew", dataset.name, parameters=given)
-    model = System("Popularity", "Popularity", {})
+    found = find_maker(f"{setup.CHAPTER}/pure_skew")(dataset.name, **given)
     values = []
     for number in range(1, 5):
-        options = pure_skew.CountOptions(counts=dataset.ratings.name, seed=number)
-        world = pure_skew.count_world(options, dataset.ratings).ratings
+        world = pure_skew._twin(dataset.ratings, number)
         assert (world.item_counts() == dataset.ratings.item_counts()).all()
-        rule = pure_skew.SplitRule.parse("k-fold 3")
-        fold = rule.splits(world, rng=pure_skew.stream(number, "split", "k-fold 3"))[0]
-        measured = skew.measured(model.build().fit(fold.train), fold, {"TI-AN-AR": ("P@2",)},
-                                 min_rating=4, seed=number)  # fmt: skip
-        values.append(measured["P@2"])
+        seen = Seen(dataclasses.replace(dataset, ratings=world), number)
+        ranked = seen.ranked(POPULAR, seen.fold("k-fold 3"))
+        table = ranked.positions.table(TargetRule.parse("TI-AN-AR"))
+        measured = measure(table, [parse_metric("P@2")], min_rating=4)
+        values.append(float(measured.mean()))
     assert len(set(values)) == 4
     of_worlds = found[{"design": "AR", "quantity": pure_skew.WORLD}]
     assert of_worlds.value == pytest.approx(np.mean(values))
@@ -371,9 +396,7 @@ def test_data_without_preferences_are_pure_skew() -> None:
              "seed": 1, "n_worlds": 4}  # fmt: skip
     name = f"{setup.CHAPTER}/pure_skew"
     free, liking = (
-        pure_skew.skew_shares(run_maker(name, world, parameters=given))
-        .set_index("design")
-        .loc["1R"]
+        pure_skew.skew_shares(find_maker(name)(world, **given)).set_index("design").loc["1R"]
         for world in ("world(alpha=2,users=500,items=400)", "world(relation=0.9,choice=0)")
     )
     assert free["low"] < 1 < free["high"]
@@ -403,7 +426,9 @@ def test_the_map_measures_what_loops_do() -> None:
     liked = np.asarray(dataset.truth.true_rating(np.arange(60)) >= 4)  # type: ignore[union-attr]
     score = np.random.default_rng(5).permutation(40).astype(float)
     score[fold.train.item_counts() == 0] -= 100  # whom nobody rated comes last in both
-    found = relation_map._seen_and_true(relation_map._ByLiking(score), fold, liked, 4, 1)
+    grid = relation_map.map_grid([World(SMALL, 1)], 4, "ratio 0.2")
+    (rows,) = run_worlds(dataclasses.replace(grid, systems=[fixed_at(score)]))
+    found = rows.iloc[0]
     true, chance = by_loops(fold, liked, score, 10)
     assert found["true"] == pytest.approx(true, rel=1e-12)
     assert found["chance"] == pytest.approx(chance, rel=1e-12)
@@ -440,15 +465,15 @@ def test_points_of_a_world_and_of_a_sample_of_it_agree(monkeypatch: pytest.Monke
     blind = dataclasses.replace(world, truth=None)
     found = {}
     for name, dataset in (("whole", world), ("sampled", sampled)):
-        monkeypatch.setattr(relation_map, "load_dataset", lambda _, own=dataset: own)
+        monkeypatch.setattr(worlds, "load_dataset", lambda _, own=dataset: own)
         given = {"liked": {"synthetic": 4}, "split": "ratio 0.2", "seed": 1, "n_resamples": 200}
-        made = run_maker(f"{setup.CHAPTER}/points", None, parameters=given)
+        made = find_maker(f"{setup.CHAPTER}/points")(**given)
         found[name] = made.frame.set_index("quantity")
     whole, part = found["whole"], found["sampled"]
     for quantity in ("relation", "true", "overrated"):
         width = part.loc[quantity, "high"] - part.loc[quantity, "low"]
         assert abs(part.loc[quantity, "value"] - whole.loc[quantity, "value"]) < width
     assert whole.loc["skew", "value"] == part.loc["skew", "value"]
-    monkeypatch.setattr(relation_map, "load_dataset", lambda _: blind)
+    monkeypatch.setattr(worlds, "load_dataset", lambda _: blind)
     with pytest.raises(ConfigError, match="neither truth nor an unbiased part"):
-        run_maker(f"{setup.CHAPTER}/points", None, parameters=given)
+        find_maker(f"{setup.CHAPTER}/points")(**given)

@@ -29,8 +29,8 @@ def grid(tmp_path_factory):
 def made(grid):
     """All checks of the chapter on the synthetic data, by claim and name."""
     options = {"min_rating": MIN_RATING, "size": SIZE, "cutoff": CUTOFF}
-    dataset, grids = load_dataset("synthetic"), [grid.to_dict()]
-    rows, _ = checks.sparsity_checks(
+    dataset, grids = load_dataset("synthetic"), [grid]
+    rows, _ = checks.checks.function(
         dataset, seed=grid.seed, split=grid.split, grids=grids, **options
     )
     assert len({(row.claim, row.name) for row in rows}) == len(rows)

@@ -6,24 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from chapter_grids import sparsity_protocols
 from expressions_at import value_of
 from recbias import Grid, Results, line_up
 from recbias.book.chapters import sparsity_bias as chapter
-from recbias.book.chapters.sparsity_bias import setup
-from recbias.book.chapters.sparsity_bias.panels import (
-    densities_table,
-    figure_4,
-    figure_4_title,
-    kept_labels,
-    list_shares,
-    list_shares_title,
-    metric_slopes,
-    metric_slopes_title,
-    saturation_panels,
-    saturation_title,
-    told_apart,
-    told_apart_title,
-)
+from recbias.book.chapters.sparsity_bias import figures
+from recbias.book.chapters.sparsity_bias.densities import pairs_by_share
+from recbias.book.chapters.sparsity_bias.tables import densities_table
 from recbias.book.findings import own_findings
 from recbias.claims.evidence import NotComputed
 from recbias.claims.records import criteria_of
@@ -47,7 +36,7 @@ def course(label: str, whole: float, kept: float) -> dict[str, float]:
 
 @pytest.fixture
 def results() -> Results:
-    asked, tests = setup.protocols(4, removed=REMOVED)
+    asked, tests = sparsity_protocols(4, removed=REMOVED)
     metrics = {
         label: ("P@10|t=100", "P@10|t=400")
         if label == "sizes"
@@ -78,51 +67,44 @@ def results() -> Results:
 
 
 def made(index: tuple[str, ...], frame: pd.DataFrame) -> Table:
-    about = {"key": "0", "dataset": {}, "maker_name": "x", "given": {}}
+    about = {"key": "0", "dataset": {"name": "x"}, "maker_name": "x", "given": {}}
     return Table(index=index, frame=frame, **about)
 
 
-def test_labels_of_one_protocol_are_found_by_what_is_kept(results):
-    assert kept_labels(results, "liked") == {
-        10: "liked removed 90%",
-        50: "liked removed 50%",
-        100: "liked",
-    }
-    assert kept_labels(results, "all-1R")[100] == "all-1R"
-
-
 def test_figure_4_stands_beside_what_theory_predicts(results):
-    panels = figure_4(results, 10, 100)
+    figure = figures.courses(results, 10, 100)
+    panels = dict(iter(figure.rows.groupby("panel", sort=False)))
     ar, run, larger = (panels[name].set_index(["system", "place"]) for name in panels)
+    assert {place for _, place in ar.index} == {10, 50, 100}
     assert ar.loc[("pLSA", 10), "value"] == pytest.approx(PLSA / 10)
     for panel in (ar, run):
         assert panel["value"].to_numpy() == pytest.approx(panel["predicted"].to_numpy())
     assert larger.loc[("Random", 400), "predicted"] == pytest.approx(RANDOM / 4)
     assert larger.loc[("Random", 400), "value"] == pytest.approx(RANDOM / 2)
-    assert figure_4_title(panels).count("10% to 10%") == 1
-    assert "1R precision 100% to 100%" in figure_4_title(panels)
+    assert figure.title.count("10% to 10%") == 1
+    assert "1R precision 100% to 100%" in figure.title
 
 
 def test_parts_of_a_list_are_those_known_and_the_rest(results):
-    shares = list_shares(results)
-    assert shares[["relevant", "rated lower", "not rated"]].sum(axis=1).to_numpy() == pytest.approx(
-        np.ones(len(shares))
-    )
+    figure = figures.lists(results, 10)
+    shares = figure.rows
+    whole = shares[["relevant", "rated lower", "not rated"]].sum(axis=1)
+    assert whole.to_numpy() == pytest.approx(np.full(len(shares), 100))
     assert shares["system"].tolist() == ["pLSA", "Popularity", "Random"] * 2
-    assert shares["kept"].tolist() == [100] * 3 + [10] * 3
-    assert shares["not rated"].iloc[0] == pytest.approx(1 - 3 * PLSA)
-    title = list_shares_title(shares, 10)
-    assert "that pLSA recommends,\n7.0 are unrated; with 10 % of the test ratings 9.7" in title
+    assert shares["panel"].tolist() == ["all test ratings"] * 3 + ["10 % of them"] * 3
+    assert shares["not rated"].iloc[0] == pytest.approx(100 * (1 - 3 * PLSA))
+    title = "that pLSA recommends,\n7.0 are unrated; with 10 % of the test ratings 9.7"
+    assert title in figure.title
 
 
 def test_slopes_are_one_in_proportion_and_nothing_where_a_value_stays(results):
-    slopes = metric_slopes(results)
-    found = slopes.groupby("metric", sort=False)["slope"].mean()
+    figure = figures.slopes(results)
+    found = figure.rows.groupby("metric", sort=False)["slope"].mean()
     assert found.to_dict() == pytest.approx(
         {"P@10": 1.0, "R@10, users with one": 0.5, "1RP@10": 0.0}, abs=1e-9
     )
-    title = metric_slopes_title(slopes)
-    assert title.startswith("Half of the test ratings leave 50 % of P@10,\nand 100 % of 1RP@10")
+    title = "Half of the test ratings leave 50 % of P@10,\nand 100 % of 1RP@10"
+    assert figure.title.startswith(title)
 
 
 def densities() -> Table:
@@ -140,13 +122,13 @@ def densities() -> Table:
 
 
 def test_pairs_are_told_apart_from_their_share_on():
-    curves = told_apart(densities())
-    own = curves[curves["design"].str.contains("AR")].set_index("kept")
+    curves = pairs_by_share(densities().frame)
+    own = curves[curves["line"].str.contains("AR")].set_index("kept")
     assert own.iloc[-1][["pairs", "low", "high"]].tolist() == [2, 2, 3]
     assert own.iloc[0]["pairs"] == 0
     assert (own["low"] <= own["pairs"]).all()
     assert (own["pairs"] <= own["high"]).all()
-    first, second = told_apart_title(densities()).split("\n")
+    first, second = figures.told_apart(densities()).title.split("\n")
     assert first == "All test ratings tell 2 of 3 pairs apart under AR,"
     assert second == "one in ten 1, and one in a hundred 0"
 
@@ -198,8 +180,7 @@ def test_saturation_is_shown_beside_the_ratio_of_two_counts():
         for judged in (5, 100)
     ]
     columns = ["judged", "system", "metric", "value", "low", "high", "positive"]
-    panels = saturation_panels(
-        made(("judged", "system", "metric"), pd.DataFrame(rows, columns=columns))
-    )
-    assert all(frame["predicted"].tolist() == [0.25, 0.25] for frame in panels.values())
-    assert saturation_title(panels).endswith("MAP 1.00, nDCG 2.00, recall 0.40")
+    table = made(("judged", "system", "metric"), pd.DataFrame(rows, columns=columns))
+    figure = figures.saturation(table)
+    assert figure.rows["predicted"].to_numpy() == pytest.approx(np.full(6, 0.25))
+    assert figure.title.endswith("MAP 1.00, nDCG 2.00, recall 0.40")

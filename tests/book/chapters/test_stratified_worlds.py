@@ -11,8 +11,8 @@ from expressions_at import value_of
 from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias import best_gamma, steck
 from recbias.claims.evidence import NotComputed
-from recbias.data.datasets import load_dataset
-from recbias.data.simulation import PreferenceOptions
+from recbias.data.datasets import Dataset, load_dataset
+from recbias.data.simulation import PreferenceOptions, PreferenceWorld
 from recbias.experiment.makers import Table
 from recbias.metrics.incomplete import observation_weights
 from recbias.protocol.splits import SplitRule
@@ -27,23 +27,31 @@ def table_of(frame: pd.DataFrame, *index: str) -> Table:
     return Table(key="", dataset={}, maker_name="", given={}, index=index, frame=frame)
 
 
-def world(number: int = 1, size: tuple[int, int] = SIZE):
-    options = PreferenceOptions(relation=0.3, skew=0.5, seed=number, users=size[0], items=size[1])
-    return load_dataset(str(options)).truth
+def name_of(size: tuple[int, int] = SIZE) -> str:
+    return str(PreferenceOptions(relation=0.3, skew=0.5, seed=1, users=size[0], items=size[1]))
+
+
+def looked_at(seen: Dataset):
+    """Who likes what, and how likely who likes an item was to rate it."""
+    assert isinstance(seen.truth, PreferenceWorld)
+    liked = seen.truth.true_rating(np.arange(seen.ratings.n_users)) >= 4
+    return liked, steck.chances_of(seen.truth, liked)
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[dict]:
+def rows() -> pd.DataFrame:
     """Popularity and the average rating alone, so that nothing has to be trained."""
     kept = [s for s in compared_systems(4) if s.name in ("Popularity", "Average rating")]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(steck, "compared_systems", lambda min_rating: kept)
-        return steck._in_world((0.3, 1), skew=0.5, size=SIZE, min_rating=4, test_share=0.2)
+        given = {"relations": (0.3,), "n_worlds": 1, "size": SIZE, "workers": 1}
+        return steck.steck.function(**{**steck.STECK, **given})[1].set_index("system")
 
 
 def oracle(system: str) -> dict[str, float]:
     """Recall, its estimates and their standard error, by loops over users and items."""
-    seen = steck.observed_by_item(world(), 4, seed=1)
+    seen = steck.observed_by_item(name_of(), 4, seed=1)
+    liked, chances = looked_at(seen)
     rule = SplitRule("ratio", 0.2)
     (fold,) = rule.splits(seen.ratings, rng=stream(1, "split", str(rule)))
     (asked,) = (each for each in compared_systems(4) if each.name == system)
@@ -55,16 +63,14 @@ def oracle(system: str) -> dict[str, float]:
         for user, item, stars in zip(fold.test.user, fold.test.item, fold.test.value, strict=True)
         if stars >= 4
     ]
-    likes = [sum(seen.liked[u, i] for u in range(SIZE[0])) for i in range(SIZE[1])]
+    likes = [sum(liked[u, i] for u in range(SIZE[0])) for i in range(SIZE[1])]
     positives = [0] * SIZE[1]
     for part in (fold.train, fold.test):
         for item, stars in zip(part.item, part.value, strict=True):
             positives[item] += stars >= 4
-    weight = [
-        (1 - 0.8 * p) / p if like else 0.0 for p, like in zip(seen.chances, likes, strict=True)
-    ]
+    weight = [(1 - 0.8 * p) / p if like else 0.0 for p, like in zip(chances, likes, strict=True)]
     wanted = {
-        user: [i for i in range(SIZE[1]) if seen.liked[user, i] and (user, i) not in train]
+        user: [i for i in range(SIZE[1]) if liked[user, i] and (user, i) not in train]
         for user in range(SIZE[0])
     }
     hits = {user: [i for i in items if i in lists[user]] for user, items in wanted.items()}
@@ -78,7 +84,7 @@ def oracle(system: str) -> dict[str, float]:
     variance = 0.0
     for user, items in wanted.items():
         for item in items:
-            chance = 0.2 * seen.chances[item] / (1 - 0.8 * seen.chances[item])
+            chance = 0.2 * chances[item] / (1 - 0.8 * chances[item])
             away = weight[item] * ((item in hits[user]) - recall)
             variance += chance * (1 - chance) * away**2
     found["se"] = variance**0.5 / (0.2 * sum(map(len, wanted.values())))
@@ -95,27 +101,27 @@ def oracle(system: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("system", ["Popularity", "Average rating"])
-def test_a_world_is_measured_as_loops_do(rows: list[dict], system: str) -> None:
-    (row,) = (each for each in rows if each["system"] == system)
+def test_a_world_is_measured_as_loops_do(rows: pd.DataFrame, system: str) -> None:
     expected = oracle(system)
-    assert {name: row[name] for name in expected} == pytest.approx(expected, rel=1e-12)
+    assert {name: rows[name][system] for name in expected} == pytest.approx(expected, rel=1e-12)
 
 
 def test_all_who_like_an_item_are_as_likely_to_rate_it() -> None:
     """Users as active as others rate as much of what they like: their surplus, in s.e., below 4
     (false alarms: 6 in 100,000). In the world itself the active ones rate more."""
-    own = world(size=(300, 80))
+    own = load_dataset(name_of((300, 80)))
     users = np.arange(300)
-    chances = own.propensity(users).astype(float)
-    active = chances.sum(axis=1) > np.median(chances.sum(axis=1))
-    seen = steck.observed_by_item(own, 4, seed=5)
+    activity = own.truth.propensity(users).astype(float).sum(axis=1)
+    active = activity > np.median(activity)
+    seen = steck.observed_by_item(name_of((300, 80)), 4, seed=5)
+    liked, chances = looked_at(seen)
 
     def surplus(ratings) -> float:
-        rated = np.zeros(seen.liked.shape, dtype=bool)
+        rated = np.zeros(liked.shape, dtype=bool)
         rated[ratings.user, ratings.item] = True
-        expected = np.where(seen.liked, np.nan_to_num(seen.chances), 0)[active]
+        expected = np.where(liked, np.nan_to_num(chances), 0)[active]
         spread = np.sqrt((expected * (1 - expected)).sum())
-        return float(((rated & seen.liked)[active].sum() - expected.sum()) / spread)
+        return float(((rated & liked)[active].sum() - expected.sum()) / spread)
 
     assert abs(surplus(seen.ratings)) < 4
     assert surplus(own.ratings) > 4

@@ -772,10 +772,10 @@ def test_a_check_rejects_a_broken_twin(sound, claim, name, twin):
 def made(grid):
     """All checks of the chapter on the synthetic data, by claim and name."""
     given = {"seed": grid.seed, "min_rating": MIN_RATING, "size": SIZE}
-    of_data, _ = theorems.theorem_checks(
-        load_dataset("synthetic"), split=grid.split, grid=grid.to_dict(), **given
+    of_data, _ = theorems.checks.function(
+        load_dataset("synthetic"), split=grid.split, grid=grid, **given
     )
-    of_any, _ = theorems.theorem_identities(
+    of_any, _ = theorems.identities.function(
         world="synthetic", cutoff=CUTOFF, n_sampled=N_SAMPLED, **given
     )
     rows = [*of_data, *of_any]

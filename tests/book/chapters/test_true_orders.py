@@ -29,8 +29,7 @@ from recbias.book.chapters.overcoming_popularity_bias.truth_figures import (
 from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.ratings import Ratings
-from recbias.experiment.grid import Grid
-from recbias.experiment.makers import Table, _maker
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.run import run
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System
@@ -52,7 +51,7 @@ def asked(draws=2, **changes):
 
 @pytest.fixture(scope="module")
 def found():
-    index, frame = true_orders(load_dataset(WORLD), **asked())
+    index, frame = true_orders.function(load_dataset(WORLD), **asked())
     assert index == INDEX
     return frame.set_index(["truth", "protocol"])
 
@@ -61,7 +60,7 @@ def found():
 def measured():
     """What the grids of folds and of two uniform tests give one by one."""
     parameters = asked()
-    grids = [Grid.from_dict(parameters[name]) for name in ("random", "uniform")]
+    grids = [parameters[name] for name in ("random", "uniform")]
     return [run(grids[0]), *(run(dataclasses.replace(grids[1], seed=seed)) for seed in (3, 4))]
 
 
@@ -105,7 +104,9 @@ def test_uniform_tests_are_averaged_before_orders_are_compared(found, measured, 
         true = np.mean([values(each, *TRUE[truth]) for each in measured[1:]], axis=0)
         assert found.loc[(truth, protocol), "value"] == pytest.approx(kendall_tau(seen, true))
     # The twin: one draw alone has other values.
-    alone = true_orders(load_dataset(WORLD), **asked(draws=1))[1].set_index(["truth", "protocol"])
+    alone = true_orders.function(load_dataset(WORLD), **asked(draws=1))[1].set_index(
+        ["truth", "protocol"]
+    )
     columns = ["value", "low", "high", "kept", "popularity"]
     assert (alone.loc["P", columns] != found.loc["P", columns]).loc[["UAR", "U1R"]].to_numpy().any()
     of_values = ["value", "popularity", "popularity_true"]
@@ -130,7 +131,7 @@ def test_what_is_true_is_counted_over_all_items_outside_training(tmp_path, monke
     rated, judged = (every.take(each[every.user, every.item]) for each in (chosen, drawn))
     data = Dataset(rated, dataset_info("coat"), "made here", unbiased=judged)
     parameters = true_orders_parameters("coat", SYSTEMS[2:3], 4, cutoff=5, size=20, seed=3)
-    found = _measured([Grid.from_dict(parameters["random"])], data, 1)
+    found = _measured([parameters["random"]], data, 1)
 
     marks = {(u, i): v for u, i, v in zip(judged.user, judged.item, judged.value, strict=True)}
     places, pairs = [], []
@@ -219,15 +220,14 @@ def bands(*sides):
     return {key: np.sign(gap) * (abs(gap) > bound * errors[key]) for key, gap in gaps.items()}
 
 
-def test_the_key_names_grids_and_draws_but_not_workers():
-    known = _maker("04_overcoming_popularity_bias/true_orders")
+def test_the_key_names_grids_and_draws():
+    known = find_maker("04_overcoming_popularity_bias/true_orders")
     hashes = {"observed": "x", "truth": "y"}
 
     def key(**changes):
         parameters = {"maker": known.name, "given": asked(**changes)}
         return known.kind.key_of(parameters, hashes)
 
-    assert key() == key(workers=2)
     others = [key(draws=3), key(cutoff=4), key(size=10), key(seed=4), key(uniform="uniform 0.1")]
     assert len({key(), *others}) == 6
 

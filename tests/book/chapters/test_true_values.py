@@ -10,7 +10,7 @@ import pytest
 from planted import base_world, world_of
 from recbias.book.chapters.true_vs_false_positive_disagreement.at_random import (
     AT_RANDOM,
-    random_worlds,
+    at_random,
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.true_values import (
     FAR,
@@ -142,7 +142,7 @@ class Torn(dict):
 def test_where_ratings_are_missing_at_random_the_metrics_agree_less_but_do_not_disagree():
     given = {**AT_RANDOM, "shares": (0.05, 0.5), "n_worlds": 2, "size": (120, 150)}
     given["systems"] = ("Random", "Popularity", "Average rating", "User kNN", "pLSA")
-    index, frame = random_worlds(**given)
+    index, frame = at_random.function(**given)
     assert index == ("share", "number")
     taus = frame.groupby("share")["value"].mean()
     assert taus[0.5] < -0.5

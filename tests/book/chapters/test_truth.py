@@ -5,40 +5,38 @@ Nothing here uses the code that is tested, nor what it is made of, but for the w
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from matplotlib.text import Text
 
 from expressions_at import parts_of
-from recbias.book.chapters.design_alternatives import VIEWS
+from recbias._system.places import cells_kept_in
+from recbias.book.chapters.design_alternatives import VIEWS, figures
 from recbias.book.chapters.design_alternatives import truth as module
-from recbias.book.chapters.design_alternatives.plots import plot_truth
 from recbias.book.chapters.design_alternatives.setup import CHAPTER, protocols
 from recbias.book.chapters.design_alternatives.truth import DESIGNS, SIMULATION
-from recbias.book.figures.style import use_book_style
 from recbias.claims import load_chapter
 from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
 from recbias.errors import ConfigError
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment import worlds
+from recbias.experiment.makers import Table, find_maker
 from recbias.experiment.results import SIMULATIONS
-from recbias.metrics import parse_metric
-from recbias.protocol.testset import TestSet, dataset_splits
+from recbias.experiment.worlds import World, WorldGrid, run_worlds
+from recbias.protocol.testset import dataset_splits
 
 WORLD = "world(relation=0.3,skew=0.4,users=60,items=40,density=0.1,seed=4)"
 CUTOFF, LIKED = 3, 4
-METRIC = parse_metric(f"P@{CUTOFF}")
 
 
 class Fixed:
     """A system whose scores are all different, some missing, and known to the oracle."""
-
-    n_seeds = 1
 
     def __init__(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
@@ -46,17 +44,12 @@ class Fixed:
         self.scores[rng.random((60, 40)) < 0.1] = np.nan
         self.scores[5:15, 2:] = np.nan  # lists that end early
 
-    def stream_label(self) -> str:
-        return "fixed"
-
-    def build(self) -> Fixed:
-        return self
-
-    def fit(self, train, *, rng):
-        return self
-
     def score(self, users):
         return self.scores[users]
+
+
+def fixed(seed, seen, fold) -> Fixed:
+    return Fixed(seed)
 
 
 def naive(system: Fixed, dataset, fold) -> dict[str, float]:
@@ -95,6 +88,12 @@ def naive(system: Fixed, dataset, fold) -> dict[str, float]:
     return found
 
 
+@pytest.fixture(autouse=True)
+def _own_cells(tmp_path):
+    with cells_kept_in(tmp_path / "cells"):
+        yield
+
+
 @pytest.fixture(scope="module")
 def world():
     return load_dataset(WORLD)
@@ -102,10 +101,11 @@ def world():
 
 @pytest.fixture(scope="module")
 def fold(world):
-    return dataset_splits(world, "ratio 0.4", seed=2)[0]
+    return dataset_splits(world, "ratio 0.4", seed=7)[0]
 
 
-def measured(system, world, fold) -> dict[str, float]:
+def grid_of(seeds, fold, **changed) -> WorldGrid:
+    """Ask for the designs of the chapter, with samples that take everything."""
     tested = np.unique(fold.test.item)
     pool = 0
     for user in range(60):
@@ -113,54 +113,65 @@ def measured(system, world, fold) -> dict[str, float]:
         relevant = (fold.test.user == user) & (fold.test.value >= LIKED)
         pool = max(pool, len(np.setdiff1d(tested, own)) - int(relevant.sum()))
     asked = protocols(LIKED, size=pool + 1, n_sampled=pool)
-    asked = {label: asked[label] for label in DESIGNS}
-    return module.design_values(world, fold, system, asked, METRIC, seed=7)
+    systems = [(f"system {seed}", partial(fixed, seed)) for seed in seeds]
+    grid = module.design_grid([World(WORLD, 7)], systems, asked, split="ratio 0.4", cutoff=CUTOFF)
+    return dataclasses.replace(grid, **changed)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_designs_and_truth_are_those_of_plain_loops(world, fold, seed):
-    expected = naive(Fixed(seed), world, fold)
-    assert measured(Fixed(seed), world, fold) == pytest.approx(expected)
-    assert len(set(expected.values())) >= 4, "designs that no oracle could tell apart"
+def values_of(grid) -> list[dict[str, float]]:
+    return run_worlds(grid)[0].set_index("system").to_dict("records")
+
+
+def test_designs_and_truth_are_those_of_plain_loops(world, fold):
+    for seed, found in enumerate(values_of(grid_of(range(5), fold))):
+        expected = naive(Fixed(seed), world, fold)
+        assert found == pytest.approx(expected)
+        assert len(set(expected.values())) >= 4, "designs that no oracle could tell apart"
 
 
 @pytest.mark.parametrize(
     "broken",
     [
-        lambda lists, liked: float(np.take_along_axis(liked, np.maximum(lists, 0), 1).mean()),
-        lambda lists, liked: float(np.take_along_axis(liked, lists, 1)[lists >= 0].mean()),
-        lambda lists, liked: module_true(lists[:, :-1], liked),
-        lambda lists, liked: module_true(lists, ~liked),
+        lambda lists, liked: np.take_along_axis(liked, np.maximum(lists, 0), 1).mean(),
+        lambda lists, liked: np.take_along_axis(liked, lists, 1)[lists >= 0].mean(),
+        lambda lists, liked: hits_of(lists[:, :-1], liked).mean(),
+        lambda lists, liked: hits_of(lists, ~liked).mean(),
     ],
     ids=["ends of lists are hits of item 0", "divided by what is listed", "shorter", "disliked"],
 )
 def test_the_oracle_notices_another_true_precision(world, fold, monkeypatch, broken):
-    monkeypatch.setattr(module, "true_precision", broken)
-    found, expected = measured(Fixed(1), world, fold), naive(Fixed(1), world, fold)
+    def broken_value(metric, positions, fold, liked):
+        return float(broken(positions.lists("AI", metric.cutoff), liked))
+
+    monkeypatch.setattr(worlds, "_true_value", broken_value)
+    (found,), expected = values_of(grid_of([1], fold)), naive(Fixed(1), world, fold)
     assert found["truth"] != pytest.approx(expected["truth"])
 
 
-module_true = module.true_precision
+def hits_of(lists, liked):
+    return np.take_along_axis(liked, np.maximum(lists, 0), 1) & (lists >= 0)
 
 
-def test_where_everything_is_observed_ranking_everything_is_the_truth(world):
-    """With all pairs judged there is nothing to guess: AI-AN-AR is true precision itself."""
-    (fold,) = dataset_splits(world, "ratio 0.4", seed=2, judgments=TestSet("truth"))
+def test_where_everything_is_observed_ranking_everything_is_the_truth(fold):
+    """With all pairs judged there is nothing to guess: ranking them is true precision itself."""
+    labels = ("AI", "AR", "R_test", "truth")
+    grid = grid_of(range(6), fold)
+    grid = dataclasses.replace(
+        grid,
+        protocols={label: grid.protocols[label] for label in labels},
+        columns={label: grid.columns[label] for label in labels},
+        tests=dict.fromkeys(labels, "truth"),
+    )
     rows = []
-    for seed in range(6):
-        asked = {label: protocols(LIKED)[label] for label in ("AI", "AR", "R_test")}
-        found = module.design_values(world, fold, Fixed(seed), asked, METRIC, seed=7)
-        assert found["AI"] == pytest.approx(found["truth"])
+    for seed, found in enumerate(values_of(grid)):
+        assert found["AR"] == pytest.approx(found["truth"])
         rows += [("all", 1, label, f"system {seed}", value) for label, value in found.items()]
     agreed = module.agreement_with_truth(table_of(rows)).set_index("design")
     assert agreed["tau"].to_dict() == {"AI": 1, "AR": 1, "R_test": 1}
     assert agreed["wrong"].to_dict() == {"AI": 0, "AR": 0, "R_test": 0}
 
 
-def test_truth_and_a_cutoff_are_needed(world, fold):
-    asked = {"AI": protocols(LIKED)["AI"]}
-    with pytest.raises(ConfigError, match="true precision needs truth and a cutoff"):
-        module.design_values(world, fold, Fixed(1), asked, parse_metric("AP"), seed=7)
+def test_worlds_without_preferences_are_refused():
     with pytest.raises(ConfigError, match="has no preferences"):
         module.truth(**{**SIMULATION, "worlds": {"flat": "world(alpha=1)"}, "n_worlds": 1})
 
@@ -298,7 +309,7 @@ def recorded() -> Table:
 
 
 def test_the_page_reads_what_is_recorded(recorded):
-    found = run_maker(f"{CHAPTER}/truth", None, parameters=SIMULATION, record=f"{CHAPTER}/truth")
+    found = find_maker(f"{CHAPTER}/truth")(**SIMULATION, name=f"{CHAPTER}/truth")
     assert (found.key, found.origin) == (recorded.key, "recorded")
     n_systems = recorded.frame["system"].nunique()
     assert len(found.frame) == (
@@ -306,24 +317,22 @@ def test_the_page_reads_what_is_recorded(recorded):
     )
 
 
-def test_a_world_of_the_recorded_table_is_made_again(recorded):
-    """One system in one world, by the whole path; `recbias verify` makes all of them."""
-    kind = "opposes"
-    dataset = load_dataset(f"{SIMULATION['worlds'][kind][:-1]},seed=2)")
-    fold = dataset_splits(dataset, SIMULATION["split"], seed=2)[0]
-    asked = protocols(5, size=SIMULATION["size"], n_sampled=SIMULATION["n_sampled"])
-    asked = {label: asked[label] for label in DESIGNS}
-    (system,) = (s for s in module._systems("bcc17") if s.name == "Popularity")
-    found = module.design_values(dataset, fold, system, asked, parse_metric("P@10"), seed=2)
-    rows = recorded.select(world=kind, number=2, system="Popularity").set_index("design")["value"]
-    assert found == pytest.approx(rows.to_dict())
+def test_worlds_of_the_recorded_table_are_made_again(recorded, monkeypatch):
+    """One system in two worlds, by the whole path; `recbias verify` makes all of them."""
+    given = {**SIMULATION, "worlds": {"opposes": SIMULATION["worlds"]["opposes"]}, "n_worlds": 2}
+    (popular,) = (system for system in module._systems("bcc17") if system.name == "Popularity")
+    monkeypatch.setattr(module, "_systems", lambda _: [popular])
+    _, found = module.truth(**given)
+    rows = recorded.select(world="opposes", system="Popularity")
+    rows = rows[rows["number"] <= 2].reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, rows, rtol=1e-12)
 
 
 def test_the_title_states_the_worst_cases(recorded):
     found = module.truth_by_kind(recorded)
     least = {name: found.loc[found["design"] == name, "tau"].min() for name in DESIGNS}
     best = max(least, key=least.get)
-    title = module.truth_title(found, DESIGNS)
+    title = figures.true_orders(recorded).title
     assert title.lower().startswith(DESIGNS[best])
     numbers = [least.pop(best), max(least.values())]
     assert re.findall(r"-?\d\.\d\d", title.replace("\N{MINUS SIGN}", "-")) == [
@@ -331,13 +340,9 @@ def test_the_title_states_the_worst_cases(recorded):
     ]
 
 
-def test_the_figure_can_be_read_on_a_phone(recorded):
-    use_book_style()
-    found = module.truth_by_kind(recorded)
-    figure = plot_truth(found, DESIGNS, title="It matters")
-    assert [axis.get_title() for axis in figure.axes] == list(found["choice"].unique())
-    figure.canvas.draw()
-    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
-    assert min(text.get_fontsize() for text in texts) >= 12
-    (legend,) = figure.legends
+def test_the_figure_has_a_line_for_each_design_and_a_panel_for_each_choice(recorded):
+    picture = figures.true_orders(recorded).picture()
+    choices = module.truth_by_kind(recorded)["choice"].unique()
+    assert [axis.get_title() for axis in picture.axes] == list(choices)
+    (legend,) = picture.legends
     assert [text.get_text() for text in legend.get_texts()] == list(DESIGNS.values())

@@ -1,32 +1,27 @@
-"""What follows from the table of negatives: tables made by hand, their sentences, and figures."""
+"""What follows from the table of negatives: tables made by hand, and their sentences."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from expressions_at import parts_of
 from recbias.book.chapters import sparsity_bias
-from recbias.book.chapters.sparsity_bias import plots
-from recbias.book.chapters.sparsity_bias.plots import _ranks
+from recbias.book.chapters.sparsity_bias import figures
 from recbias.book.chapters.sparsity_bias.turns import (
     at_size,
     crossings,
     enough,
     negatives_quoted,
     negatives_table,
-    negatives_title,
-    turns_title,
+    ranked_pairs,
 )
-from recbias.book.figures import style
 from recbias.book.findings import own_findings
 from recbias.claims.evidence import NotComputed
 from recbias.experiment.makers import Table
-from test_figures import faults
 
 SIZES = (5, 20, 50, 100, 101, 300, 1001)
 Row = tuple[float, float, float, float]
@@ -120,11 +115,14 @@ def test_numbers_of_the_page() -> None:
         "n_all": "3", "n_resolved": "3", "n_enough": "1", "n_pool": "1,000", "most_own": "299",
         "most_a": "Y", "most_b": "Z",
     }  # fmt: skip
-    assert negatives_title(three()).startswith("99 sampled items are enough for 1 of 3 pairs,\n299")
-    assert turns_title(three()).startswith("Among 99 sampled items 1 pair is turned round,\nof 3")
+    title = figures.enough_sampled(three()).title
+    assert title.startswith("99 sampled items are enough for 1 of 3 pairs,\n299")
+    title = figures.orders(three(), 10).title
+    assert title.startswith("Among 99 sampled items 1 pair is turned round,\nof 3")
     unresolved = made({("X", "Y"): LOOSE})
     assert negatives_quoted(unresolved)["n_resolved"] == "0"
-    assert negatives_title(unresolved) == "All items order no pair of systems beyond chance"
+    title = figures.enough_sampled(unresolved).title
+    assert title == "All items order no pair of systems beyond chance"
     table = negatives_table(three())
     first = table.splitlines()[2]
     assert first == "| Y | Z | 0.2000 (0.1800 to 0.2200) | 100 (99 to 299) | 299 | 1,000 |"
@@ -166,40 +164,14 @@ def test_findings_without_a_pair_that_is_ordered(name: str) -> None:
         asked(name, made({("X", "Y"): LOOSE}))
 
 
-# -- figures ---------------------------------------------------------------------------------------
-def many(n_systems: int) -> Table:
-    rng = np.random.default_rng(2)
-    names = [
-        f"{'A long name of a system' if n % 4 == 0 else 'System'} {n}" for n in range(n_systems)
-    ]
-    values = {size: rng.permutation(n_systems) for size in SIZES}
-    pairs = {}
-    for b in range(n_systems):
-        for a in range(b):
-            own = {
-                size: (float(values[size][a] - values[size][b]), 0.1, 0.2 * (size < 1000), 0.3)
-                for size in SIZES
-            }
-            pairs[names[a], names[b]] = {**own, 1001: (1.0, 0.1, 0.0, 0.0)}
-    return made(pairs)
-
-
-@pytest.mark.parametrize("n_systems", [3, 10, 16])
-def test_figures_have_no_text_below_12_points_and_no_label_on_another(n_systems: int) -> None:
-    style.use_book_style()
-    table = many(n_systems)
-    for figure in (
-        plots.plot_orders(table.frame, cutoff=10, marked=100, title=turns_title(table)),
-        plots.plot_enough(enough(table), pool=1000, title=negatives_title(table)),
-    ):
-        assert not faults(figure)
-
-
 def test_ranks_count_who_is_ahead_and_halve_ties() -> None:
-    ranks = _ranks(three().frame)
-    assert ranks.loc[1001].to_dict() == {"X": 1, "Y": 2, "Z": 3}
-    assert ranks.loc[20].to_dict() == {"X": 1, "Y": 3, "Z": 2}
+    def ranks(pairs: pd.DataFrame, size: int) -> dict[str, float]:
+        rows = ranked_pairs(pairs)
+        return dict(rows.loc[rows["sampled"] == size - 1, ["system", "rank"]].to_numpy().tolist())
+
+    assert ranks(three().frame, 1001) == {"X": 1, "Y": 2, "Z": 3}
+    assert ranks(three().frame, 20) == {"X": 1, "Y": 3, "Z": 2}
     tied = three(pairs={("X", "Y"): {**AHEAD, 20: (0.0, 0.1, 0.5, 1.0)}})
-    assert _ranks(tied.frame).loc[20].to_dict() == {"X": 1.5, "Y": 2.5, "Z": 2}
+    assert ranks(tied.frame, 20) == {"X": 1.5, "Y": 2.5, "Z": 2}
     extra = pd.concat([tied.frame, tied.frame.iloc[:1].assign(size=77)])
-    assert 77 not in _ranks(extra).index
+    assert ranks(extra, 77) == {}

@@ -18,7 +18,7 @@ from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.ratings import Ratings
 from recbias.data.simulation import make_world
 from recbias.errors import DataError
-from recbias.experiment.makers import run_maker
+from recbias.experiment.makers import find_maker
 from recbias.protocol.splits import Split, uniform, uniform_plan
 from recbias.protocol.testset import dataset_splits
 from recbias.theory import positive_ratios, uniform_bounds, uniform_rates
@@ -345,7 +345,7 @@ def test_positives_of_a_uniform_test_are_not_a_fixed_share_of_all() -> None:
 def test_expectations_are_those_of_plain_loops() -> None:
     dataset = Dataset(WORLD.ratings, dataset_info("synthetic"), "made here", truth=WORLD)
     given = {"min_rating": LIKED, "split": "uniform 0.2", "cutoff": 3, "size": 20, "seed": 1}
-    index, frame = uniform_predicted(dataset, **given)
+    index, frame = uniform_predicted.function(dataset, **given)
     found = frame.set_index(list(index))["value"]
     split = dataset_splits(dataset, "uniform 0.2", seed=1)[0]
     train = [set(split.train.item[split.train.user == u]) for u in range(split.train.n_users)]
@@ -382,7 +382,7 @@ def test_expectations_are_those_of_plain_loops() -> None:
 
 
 def test_what_data_allow_stands_side_by_side() -> None:
-    table = run_maker(f"{setup.CHAPTER}/uniform_plans", "synthetic", parameters={})
+    table = find_maker(f"{setup.CHAPTER}/uniform_plans")("synthetic")
     counts = table.frame.set_index(["share", "what"])["value"]
     plan = uniform_plan(load_dataset("synthetic").ratings.item_counts(), 0.2)
     assert counts[0.2, "items"] == len(plan.items)

@@ -1,20 +1,32 @@
-"""Figures that several pages share, and what all figures have in common.
+"""What a figure is, and the pictures that all chapters share.
 
-Figures of one chapter are in its folder, in ``plots``.
+A :class:`Figure` is defined once, in ``figures`` of its chapter: its rows, the message in its
+title, words for who cannot see it, and one of the pictures here with its labels. Pictures read
+columns of the rows by their names: ``panel`` parts the figure, ``line`` or ``row`` names what is
+compared, ``value`` with ``low`` and ``high`` says what there is of it.
 """
 
-from recbias.book.figures.settings import plot_ranges, plot_readings, plot_settings
-from recbias.book.figures.style import FONT_SIZE, WIDTH, downloads, use_book_style
-from recbias.book.figures.trust import plot_answers, plot_calibration
+from recbias.book.figures.bars import bars, parts
+from recbias.book.figures.dots import differences, dots
+from recbias.book.figures.figure import Figure
+from recbias.book.figures.lines import lines
+from recbias.book.figures.maps import field, matrix
+from recbias.book.figures.ranks import ranks
+from recbias.book.figures.scatter import scatter
+from recbias.book.figures.style import FONT_SIZE, WIDTH, use_book_style
 
 __all__ = [
     "FONT_SIZE",
     "WIDTH",
-    "downloads",
-    "plot_answers",
-    "plot_calibration",
-    "plot_ranges",
-    "plot_readings",
-    "plot_settings",
+    "Figure",
+    "bars",
+    "differences",
+    "dots",
+    "field",
+    "lines",
+    "matrix",
+    "parts",
+    "ranks",
+    "scatter",
     "use_book_style",
 ]

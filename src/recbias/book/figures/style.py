@@ -23,7 +23,7 @@ FONT_SIZE = 12
 """Points: no text of a figure is smaller."""
 
 
-SHORT = FuncFormatter(lambda value, _: f"{value:.4g}")
+SHORT = FuncFormatter(lambda value, _: f"{value:.4g}".replace("-", "\N{MINUS SIGN}"))
 """Numbers of a narrow axis, without zeros at their end."""
 
 

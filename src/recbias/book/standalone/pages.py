@@ -22,6 +22,8 @@ from myst_nb.core.variables import format_plain_text
 from myst_nb.ext.glue import GLUE_PREFIX
 from nbformat import NotebookNode
 
+from recbias.book.html import svg_description
+
 _STYLES = ("sheet.css", "cards.css", "systems.css", "explorer.css")
 _SCRIPTS = ("explorer.js", "scorecard.js")
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -215,6 +217,7 @@ class _Page:
             if kind in content:
                 packed = content[kind]
                 if kind == "image/svg+xml":
+                    alt = alt or svg_description(packed)
                     packed = base64.b64encode(packed.encode()).decode()
                 source = f"data:{kind};base64,{packed.strip()}"
                 return f'<img src="{source}" alt="{escape(alt)}">'

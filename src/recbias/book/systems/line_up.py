@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from recbias.book.systems.validation import MEASURES, N_RANKINGS
+from recbias.book.systems.ties import ties
+from recbias.book.systems.validation import MEASURES, N_RANKINGS, chance
 from recbias.claims.reference import Reference, find_reference
 from recbias.claims.values import Family, Function
 from recbias.data.datasets import Dataset, dataset_info, is_path, load_dataset
@@ -14,7 +15,7 @@ from recbias.data.datasets.liked import step_below_top
 from recbias.data.ratings import exact
 from recbias.errors import MissingData
 from recbias.experiment.grid import Grid
-from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.makers import Table
 from recbias.experiment.results import load_result, results_dir
 from recbias.experiment.run import Results, run
 from recbias.recommenders import System
@@ -96,23 +97,22 @@ class Setup:
             self.dataset, tuple(systems), protocols, MEASURES, split=split, seed=self.seed,
             replicates=(),
         )  # fmt: skip
-        return run(grid, workers=self.workers, record=f"{CHAPTER}/{name}")
+        return run(grid, workers=self.workers, name=f"{CHAPTER}/{name}")
 
     def chances(self) -> Table:
         """Compute what chance alone scores, with fixed rankings where they are compared."""
-        return self._made("chance", n_rankings=N_RANKINGS if self.published else 0)
+        n_rankings = N_RANKINGS if self.published else 0
+        return chance(
+            self.dataset, split=self.split, seed=self.seed, min_rating=self.min_rating,
+            n_rankings=n_rankings, name=f"{CHAPTER}/chance",
+        )  # fmt: skip
 
     def ties(self, world: str) -> Table:
         """Compute what the order of ties decides in a world, see `recbias.book.systems.ties`."""
-        return self._made("ties", world=world)
-
-    def _made(self, name: str, **parameters: str | int) -> Table:
-        shared = {"split": self.split, "seed": self.seed, "min_rating": self.min_rating}
-        label = f"{CHAPTER}/{name}"
-        made = run_maker(label, self.dataset, parameters={**shared, **parameters}, record=label)
-        if not isinstance(made, Table):
-            raise TypeError(f"{label} is {made.kind}, expected a table")
-        return made
+        return ties(
+            self.dataset, split=self.split, seed=self.seed, min_rating=self.min_rating,
+            world=world, name=f"{CHAPTER}/ties",
+        )  # fmt: skip
 
 
 def choose_setup(

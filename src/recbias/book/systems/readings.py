@@ -91,15 +91,6 @@ def _ends(results: Results, metric: str) -> tuple[str, float, str, float]:
     return worst, float(values[worst]), best, float(values[best])
 
 
-def headline(results: Results, metric: str) -> str:
-    """Say in two lines how far the readings of a name are apart, as the title of their figure."""
-    _, least, _, most = _ends(results, metric)
-    return (
-        f"{len(results.systems)} algorithms of one name: {metric} is {least:.4f} to {most:.4f},\n"
-        + (f"a factor of {factor_text(most, least)}" if least else "and one of them never hits")
-    )
-
-
 def span_sentence(results: Results, metric: str) -> str:
     """Say which readings of a name are the best and the worst, and how far apart."""
     worst, least, best, most = _ends(results, metric)

@@ -74,24 +74,3 @@ def spans(values: pd.DataFrame, systems: Iterable[System]) -> pd.DataFrame:
         }
     table = pd.DataFrame.from_dict(rows, orient="index")
     return table.sort_values("own", ascending=False, kind="stable")
-
-
-def headline(spans: pd.DataFrame) -> str:
-    """Say which system moves over most ranks, as the title of their figure.
-
-    Examples
-    --------
-    >>> rows = {"SLIM": (1, 2, "l1"), "pLSA": (2, 2, "n_topics")}
-    >>> print(
-    ...     headline(
-    ...         pd.DataFrame.from_dict(rows, orient="index", columns=["best", "worst", "strongest"])
-    ...     )
-    ... )
-    One parameter moves SLIM
-    between rank 1 and rank 2 of 2
-    """
-    ends = list(zip(map(str, spans.index), spans["best"], spans["worst"], strict=True))
-    widest, best, worst = max(ends, key=lambda row: row[2] - row[1])
-    if best == worst:
-        return "No parameter that was moved\nchanges the rank of a system"
-    return f"One parameter moves {widest}\nbetween rank {best} and rank {worst} of {len(spans)}"

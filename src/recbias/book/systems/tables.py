@@ -283,16 +283,6 @@ def widest_sentence(changes: Sequence[Change], measured: Results, changed: Resul
     )
 
 
-def values_table(results: Results) -> pd.DataFrame:
-    """Lay out what systems score, for a download."""
-    (label,) = results.grid.by_label
-    tables = [
-        results.table(label, metric)[["value", "low", "high"]].add_prefix(f"{metric} ")
-        for metric in MEASURES
-    ]
-    return pd.concat(tables, axis=1).sort_values(f"{MEASURES[0]} value", ascending=False)
-
-
 def spans_html(spans: pd.DataFrame, metric: str) -> str:
     """Write how far each system moves."""
     head = ("system", metric, "least to most", "rank", "best to worst", "changed", "moved most by")

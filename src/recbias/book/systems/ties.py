@@ -8,10 +8,8 @@ those users are recommended what others dislike, or nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from html import escape
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +19,9 @@ from recbias._system.streams import stream
 from recbias.book.html import interval_text, quantity_text, table_html
 from recbias.book.systems.validation import MEASURES, listed_ratings
 from recbias.data.datasets import Dataset, load_dataset
-from recbias.data.simulation import REVISION, PreferenceOptions, parse_world
+from recbias.data.simulation import PreferenceOptions, parse_world
 from recbias.data.simulation.popularity import rank_correlation
 from recbias.errors import ConfigError
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import N_REPLICATES
 from recbias.experiment.results import Quantity
@@ -60,15 +57,8 @@ _Row = tuple[str, str, str, str, str, float, int]
 FloatArray = npt.NDArray[np.float64]
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of what makes the world, its lists, the systems, and the intervals."""
-    pairs = _pairs(_options(parameters["world"]).liked)
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "replicates": N_REPLICATES,
-        "systems": [system.identity() for pair in pairs.values() for system in pair],
-    }
+def _readings(world: str) -> list[System]:
+    return [system for pair in _pairs(_options(world).liked).values() for system in pair]
 
 
 def _options(world: str) -> PreferenceOptions:
@@ -87,7 +77,12 @@ def _pairs(min_rating: float) -> dict[str, tuple[System, System]]:
     }
 
 
-@maker("systems/ties", Table, uses=_revisions)
+@maker(
+    "systems",
+    Table,
+    parts=("splits", "ranking", "world"),
+    uses={"replicates": N_REPLICATES, "systems": _readings},
+)
 def ties(
     dataset: Dataset, *, split: str, seed: int, min_rating: float, world: str
 ) -> tuple[tuple[str, ...], pd.DataFrame, FloatArray]:

@@ -10,9 +10,9 @@ ours does, and both have to lie where such rankings lie.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ from recbias._system.streams import stream
 from recbias.claims.reference import Reference
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
@@ -233,13 +232,12 @@ def verdict(comparisons: Iterable[Comparison], explanations: Container[str]) -> 
 # -- chance ------------------------------------------------------------------------------------
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of what the fixed rankings are made by."""
-    untrained = System("untrained", "UntrainedPoissonFactorisation").identity()
-    return {**component_revisions(sampled=False, reduced=False), "system": untrained}
-
-
-@maker("systems/chance", Table, uses=_revisions)
+@maker(
+    "systems",
+    Table,
+    parts=("splits", "ranking"),
+    uses={"system": System("untrained", "UntrainedPoissonFactorisation")},
+)
 def chance(
     dataset: Dataset, *, split: str, seed: int, min_rating: float, n_rankings: int
 ) -> tuple[tuple[str, ...], pd.DataFrame]:

@@ -55,14 +55,17 @@ total = sum(tqdm([1.0, 1.0]))
 print(f"{dataset}: {total} with {n_sampled} sampled items")
 
 # %% tags=["hide-input", "remove-output"]
-from IPython.display import HTML, SVG
+from functools import partial
+
+import pandas as pd
+from IPython.display import HTML
 from myst_nb import glue
 
+from recbias.book.figures import Figure, lines
+
 glue("total", total, display=False)
-glue(
-    "line",
-    SVG('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 9L9 0"/></svg>'),
-)
+rows = pd.DataFrame({"at": [0, 1], "value": [0, total]})
+Figure("line", rows, "It rises", "A line.", partial(lines, up="sum"), "the-line").show()
 glue("sum", HTML("<table><tr><th>1 + 1</th></tr><tr><td>2</td></tr></table>"))
 
 # %% tags=["hide-input", "remove-output"]
@@ -72,9 +75,8 @@ found = {"BCC17-F2A/1": Finding("holds", 0.5), "BCC17-F2A/4": Finding("refuted")
 Findings("design alternatives", found)
 
 # %% [markdown]
-# ```{glue:figure} line
+# ```{glue:figure} fig_line
 # :name: fig-line
-# :alt: A rising line.
 #
 # A line, after {cite:t}`BCC17`.
 # ```

@@ -12,14 +12,12 @@ from typing import Any
 
 from recbias.book.chapters import import_makers
 from recbias.book.chapters.concentration_metrics.alike import metric_taus
-from recbias.book.chapters.concentration_metrics.checks import WORLD
 from recbias.book.chapters.concentration_metrics.loop import LOOP
 from recbias.book.chapters.concentration_metrics.orders import by_folds, places, signs_of_pairs
 from recbias.book.chapters.concentration_metrics.setup import CHAPTER
-from recbias.claims.checks import IDENTITIES
 from recbias.claims.values import Function
 
-__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
+__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS", "measure"]
 
 FUNCTIONS: Mapping[str, Function] = {
     "by_folds": by_folds,
@@ -29,7 +27,8 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 """What criteria and findings compute that expressions cannot say, by name."""
 
-SIMULATIONS: Mapping[str, Mapping[str, Any]] = {IDENTITIES: WORLD, "loop": LOOP}
+SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"loop": LOOP}
 """What simulations the chapter asks for, by the name under which each is kept."""
 
-import_makers(__name__, __path__)
+measure = import_makers(__name__, __path__)
+"""What the chapter measures beside its grids, by name."""

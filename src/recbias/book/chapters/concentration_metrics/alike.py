@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -101,13 +100,9 @@ def metric_taus(scope: Scope, term: Term) -> Family:
 # -- what LTI says ---------------------------------------------------------------------------------
 
 
-def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return [Grid.from_dict(parameters["grid"]).key_of(hashes)]
-
-
-@maker(f"{CHAPTER}/explained", Table, uses=_uses, covers=("grid",))
-def explained_by(
-    dataset: Dataset, *, cutoffs: Sequence[int], grid: Mapping[str, Any]
+@maker(CHAPTER, Table)
+def explained(
+    dataset: Dataset, *, cutoffs: Sequence[int], grid: Grid
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     r"""Tell how much of LTI, over the systems of a fold, plain statistics of the counts explain.
 
@@ -130,15 +125,14 @@ def explained_by(
     frame : DataFrame
         ``value``: R2, the squared correlation over the systems.
     """
-    chapter_grid = Grid.from_dict(grid)
-    splits = dataset_splits(dataset, chapter_grid.split, seed=chapter_grid.seed)
-    min_rating = float(chapter_grid.parsed["full"].min_rating or 0)
+    splits = dataset_splits(dataset, grid.split, seed=grid.seed)
+    min_rating = float(grid.parsed["full"].min_rating or 0)
     statistics: dict[tuple[int, int], list[dict[str, float]]] = {}
-    for _, cell in grid_cells(chapter_grid, dataset, None):
+    for _, cell in grid_cells(grid, dataset, None):
         if cell.repeat:
             continue
         run_cell(cell)
-        lists = Reader(cell).positions(chapter_grid, "full").lists("AI", max(cutoffs))
+        lists = Reader(cell).positions(grid, "full").lists("AI", max(cutoffs))
         view = list_view(lists, splits[cell.fold].train, min_rating=min_rating)
         for cutoff in cutoffs:
             counts = item_counts(view, cutoff)

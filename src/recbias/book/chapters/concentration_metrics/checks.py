@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,12 +31,11 @@ from recbias.book.chapters.concentration_metrics.setup import (
     SEVEN,
     line_up_of,
     metrics,
-    protocols,
     split_of,
 )
-from recbias.claims.checks import IDENTITIES, Check, Checks
+from recbias.claims.checks import Check, Checks
 from recbias.data.datasets import Dataset, load_dataset, registry
-from recbias.data.ratings import Ratings
+from recbias.data.ratings import Ratings, exact
 from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import hashes_of, maker
@@ -69,30 +67,27 @@ def _listed_grid(grid: Grid) -> Grid:
 
 # -- what holds on any data ------------------------------------------------------------------------
 
-WORLD: Mapping[str, Any] = {"world": "synthetic", "min_rating": 4, "cutoff": 10, "seed": 1}
-"""Where identities are checked."""
 
-
-def _in_world(given: Mapping[str, Any]) -> Grid:
+def _in_world(world: str, min_rating: float, cutoff: int, seed: int) -> Grid:
     """Ask for what the chapter asks for on data."""
     return Grid(
-        given["world"],
-        line_up_of(given["world"], given["min_rating"], 1),
-        protocols(given["min_rating"]),
-        {"full": metrics(given["cutoff"])},
-        split=split_of(given["world"]),
-        seed=given["seed"],
+        world,
+        line_up_of(world, min_rating, 1),
+        {"full": f"AI-AN-AR rel>={exact(min_rating)} users=tested"},
+        {"full": metrics(cutoff)},
+        split=split_of(world),
+        seed=seed,
     )
 
 
-def _used_in_world(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+def _used_in_world(world: str, min_rating: float, cutoff: int, seed: int) -> str:
     """Name what is checked: the cells that ranked the lists, and the metrics."""
-    return [_listed_grid(_in_world(parameters)).key_of(hashes_of(parameters["world"]))]
+    return _listed_grid(_in_world(world, min_rating, cutoff, seed)).key_of(hashes_of(world))
 
 
-@maker(f"{CHAPTER}/{IDENTITIES}", Checks, uses=_used_in_world)
-def concentration_identities(
-    *, world: str, min_rating: float, cutoff: int, seed: int
+@maker(CHAPTER, Checks, uses=_used_in_world)
+def identities(
+    *, world: str = "synthetic", min_rating: float = 4, cutoff: int = 10, seed: int = 1
 ) -> tuple[list[Check], dict[str, float]]:
     """Check formulas and their limits on random counts, and on what systems list in a world.
 
@@ -113,7 +108,7 @@ def concentration_identities(
     statistics : dict
         None.
     """
-    grid = _in_world({"world": world, "min_rating": min_rating, "cutoff": cutoff, "seed": seed})
+    grid = _in_world(world, min_rating, cutoff, seed)
     train, lists, of_world = _counted(grid, load_dataset(world), min_rating, cutoff)
     rng = stream(seed, "checks", "counts")
     small = list(random_counts(_N_INSTANCES, rng))
@@ -130,7 +125,6 @@ def concentration_identities(
         *check_dispersion(instances, _scores(rng)),
         *check_prior(of_world),
         *check_together(before),
-        *check_paper(grid),
     ]
     return checks, {}
 
@@ -138,14 +132,9 @@ def concentration_identities(
 # -- what hangs on data ----------------------------------------------------------------------------
 
 
-def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    """Name what is checked: the cells that ranked the lists, and the metrics."""
-    return [_listed_grid(Grid.from_dict(parameters["grid"])).key_of(hashes)]
-
-
-@maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_uses, covers=("grid",))
-def concentration_checks(
-    dataset: Dataset, *, min_rating: float, cutoff: int, grid: Mapping[str, Any]
+@maker(CHAPTER, Checks, revision=2, uses=[_listed_grid])
+def checks(
+    dataset: Dataset, *, min_rating: float, cutoff: int, grid: Grid
 ) -> tuple[list[Check], dict[str, float]]:
     """Make the checks that hang on data, and count what the chapter says of them.
 
@@ -169,17 +158,16 @@ def concentration_checks(
         which is above 0 since draws vary; mean of 100 draws. ``largest share``: of all prior
         popularity, that of the most popular item.
     """
-    chapter_grid = Grid.from_dict(grid)
-    _, _, of_data = _counted(chapter_grid, dataset, min_rating, cutoff)
+    _, _, of_data = _counted(grid, dataset, min_rating, cutoff)
     before = of_data[0].prior
-    rng = stream(chapter_grid.seed, "checks", "exchanges")
+    rng = stream(grid.seed, "checks", "exchanges")
     places = int(np.median([counts.shown.sum() for counts in of_data]))
-    drawn = stream(chapter_grid.seed, "checks", "proportional")
+    drawn = stream(grid.seed, "checks", "proportional")
     statistics = {
         "proportional CI": _proportional(before, places, drawn),
         "largest share": float(before.max() / before.sum()),
     }
-    return check_raised(of_data, rng), statistics
+    return [*check_raised(of_data, rng), *check_paper(grid)], statistics
 
 
 def _counted(

@@ -8,21 +8,17 @@ systems, it orders them as they are ordered by what is measured in the last roun
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple, cast
+from dataclasses import replace
+from typing import Any, cast
 
 import pandas as pd
 import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.book.chapters.concentration_metrics.setup import CHAPTER, LAMBDA, SEVEN
 from recbias.claims.quantities import over_worlds
-from recbias.data.simulation import REVISION as WORLD_REVISION
 from recbias.data.simulation import PreferenceOptions
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.feedback import REVISION, Choice, Loop, measure_rounds
-from recbias.experiment.grid import component_revisions
+from recbias.experiment.feedback import Choice, Loop, measure_loops
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import parse_metric
 from recbias.recommenders import System, line_up
 
 CHOICES: tuple[Choice, ...] = ("even", "attentive")
@@ -36,9 +32,8 @@ LOOP: Mapping[str, Any] = {
     "cutoff": 10,
     "share": 0.3,
     "min_rating": 4,
-    "workers": 2,
 }
-"""What the chapter asks of `feedback_loop`, whatever the data of its page."""
+"""What the chapter asks of `loop`, whatever the data of its page."""
 
 STARTS: tuple[str, ...] = (
     "CI",
@@ -72,33 +67,19 @@ _METRICS = (
 )
 
 
-class _Task(NamedTuple):
-    number: int
-    choice: Choice
-    system: str
-
-
 def _systems(min_rating: float) -> dict[str, System]:
     known = {system.name: system for system in line_up("atm15", min_rating=min_rating)}
     return {name: known[name] for name in SEVEN}
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, loops, systems, ranks and metrics."""
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": WORLD_REVISION,
-        "feedback": REVISION,
-        "metrics": [parse_metric(text).identity() for text in _METRICS],
-        "systems": [
-            {"name": name, **system.identity()}
-            for name, system in _systems(parameters["min_rating"]).items()
-        ],
-    }
-
-
-@maker(f"{CHAPTER}/loop", Table, uses=_revisions, covers=("workers",))
-def feedback_loop(
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "feedback"),
+    metrics=_METRICS,
+    systems=lambda min_rating: _systems(min_rating).values(),
+)
+def loop(
     *,
     n_worlds: int,
     size: Sequence[int],
@@ -131,40 +112,19 @@ def feedback_loop(
     frame : DataFrame
         A column for each metric of :func:`recbias.experiment.feedback.measure_rounds`.
     """
-    tasks = [
-        _Task(number + 1, choice, system)
-        for number in range(n_worlds)
+    alike = PreferenceOptions(users=size[0], items=size[1], density=density, liked=int(min_rating))
+    loops = [
+        Loop(str(replace(alike, seed=seed)), system, choice, n_rounds, cutoff, share, seed=seed)
+        for seed in range(1, n_worlds + 1)
         for choice in CHOICES
-        for system in SEVEN
+        for system in _systems(min_rating).values()
     ]
-    work = partial(
-        _rounds, size=tuple(size), density=density, n_rounds=n_rounds, cutoff=cutoff, share=share,
-        min_rating=min_rating,
-    )  # fmt: skip
-    with open_executor(workers) as executor:
-        courses = run_all(work, tasks, executor, label="loops")
-    return INDEX, pd.concat(courses, ignore_index=True)
-
-
-def _rounds(
-    task: _Task,
-    *,
-    size: Sequence[int],
-    density: float,
-    n_rounds: int,
-    cutoff: int,
-    share: float,
-    min_rating: float,
-) -> pd.DataFrame:
-    world = PreferenceOptions(
-        users=size[0], items=size[1], density=density, liked=int(min_rating), seed=task.number
-    )
-    loop = Loop(
-        str(world), _systems(min_rating)[task.system], task.choice, n_rounds, cutoff, share,
-        seed=task.number,
-    )  # fmt: skip
-    rounds = measure_rounds(loop, min_rating=min_rating, lam=LAMBDA).reset_index()
-    return rounds.assign(choice=task.choice, system=task.system, number=task.number)
+    courses = measure_loops(loops, min_rating=min_rating, lam=LAMBDA, workers=workers)
+    rows = [
+        rounds.reset_index().assign(choice=loop.choice, system=loop.system.name, number=loop.seed)
+        for loop, rounds in zip(loops, courses, strict=True)
+    ]
+    return INDEX, pd.concat(rows, ignore_index=True)
 
 
 # -- what follows ----------------------------------------------------------------------------------

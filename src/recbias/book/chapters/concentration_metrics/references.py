@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +16,8 @@ from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
-from recbias.metrics import parse_metric
+from recbias.metrics import concentration, parse_metric
 from recbias.metrics.by_chance import REFERENCES, by_chance
-from recbias.metrics.concentration import lorenz
 from recbias.metrics.lists import item_counts, list_view
 from recbias.protocol.testset import dataset_splits
 
@@ -53,13 +52,9 @@ def _one_system(grid: Grid) -> Grid:
     return _first_seeds(grid, ["Random" if "Random" in names else names[0]])
 
 
-def _uses_one(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return [_one_system(Grid.from_dict(parameters["grid"])).key_of(hashes)]
-
-
-@maker(f"{CHAPTER}/references", Table, uses=_uses_one, covers=("grid",))
-def references_of(
-    dataset: Dataset, *, min_rating: float, metrics: Sequence[str], grid: Mapping[str, Any]
+@maker(CHAPTER, Table, uses=[_one_system])
+def references(
+    dataset: Dataset, *, min_rating: float, metrics: Sequence[str], grid: Grid
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Measure what chance lists, in as many places as a random recommender fills.
 
@@ -82,11 +77,10 @@ def references_of(
     frame : DataFrame
         ``value`` and ``spread``, as :func:`recbias.metrics.by_chance.by_chance` gives them.
     """
-    chapter_grid = Grid.from_dict(grid)
     parsed = [parse_metric(text) for text in metrics]
     cutoff = max(metric.cutoff or 1 for metric in parsed)
     names = {text: plain_name(text) for text in metrics}
-    splits = dataset_splits(dataset, chapter_grid.split, seed=chapter_grid.seed)
+    splits = dataset_splits(dataset, grid.split, seed=grid.seed)
     frames = [
         by_chance(
             splits[fold].train,
@@ -94,21 +88,17 @@ def references_of(
             min_rating=min_rating,
             lengths=(lists >= 0).sum(axis=1),
             n_draws=N_DRAWS,
-            seed=chapter_grid.seed,
+            seed=grid.seed,
         ).assign(fold=fold)
-        for _, fold, lists in _lists(_one_system(chapter_grid), dataset, cutoff)
+        for _, fold, lists in _lists(_one_system(grid), dataset, cutoff)
     ]
     frame = pd.concat(frames, ignore_index=True)
     return ("reference", "metric", "fold"), frame.assign(metric=frame["metric"].map(names))
 
 
-def _uses_seven(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return [_first_seeds(Grid.from_dict(parameters["grid"]), SEVEN).key_of(hashes)]
-
-
-@maker(f"{CHAPTER}/lorenz", Table, uses=_uses_seven, covers=("grid",))
-def lorenz_curves(
-    dataset: Dataset, *, min_rating: float, cutoff: int, grid: Mapping[str, Any]
+@maker(CHAPTER, Table, uses=[lambda grid: _first_seeds(grid, SEVEN)])
+def lorenz(
+    dataset: Dataset, *, min_rating: float, cutoff: int, grid: Grid
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Draw the Lorenz curves of the poster's systems, and that of what was popular before.
 
@@ -132,11 +122,10 @@ def lorenz_curves(
         A column for each system that lists anything, and ``prior``: the share of all
         recommendations, or of relevant training ratings, that these items have together.
     """
-    chapter_grid = Grid.from_dict(grid)
-    train = dataset_splits(dataset, chapter_grid.split, seed=chapter_grid.seed)[0].train
+    train = dataset_splits(dataset, grid.split, seed=grid.seed)[0].train
     share = np.linspace(0, 1, N_POINTS)
     curves: dict[str, npt.NDArray[np.float64]] = {"share": share.round(6)}
-    for name, fold, lists in _lists(_first_seeds(chapter_grid, SEVEN), dataset, cutoff):
+    for name, fold, lists in _lists(_first_seeds(grid, SEVEN), dataset, cutoff):
         if fold == 0:
             view = list_view(lists, train, min_rating=min_rating)
             if (lists >= 0).any():
@@ -148,7 +137,7 @@ def lorenz_curves(
 
 def _at(share: npt.NDArray[np.float64], counts: npt.NDArray[np.float64]) -> Any:
     """Read a Lorenz curve at some shares of the items; it is straight between items."""
-    curve = lorenz(counts)[0]
+    curve = concentration.lorenz(counts)[0]
     return np.interp(share, np.linspace(0, 1, len(curve)), curve)
 
 

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 
 from recbias.book.systems.line_up import is_made_here
 from recbias.data.datasets import is_path, load_dataset
-from recbias.data.ratings import exact
 from recbias.experiment.training_seeds import training_seeds
 from recbias.recommenders import System, line_up, with_seeds
 
@@ -78,17 +77,6 @@ def line_up_of(dataset: str, min_rating: float, n_seeds: int | None = None) -> t
     }
     of_poster = line_up("atm15", min_rating=min_rating)
     return tuple(with_seeds((*of_poster, *(known[key] for key in _ADDED)), n_seeds))
-
-
-def protocols(min_rating: float) -> dict[str, str]:
-    """Name the protocol of the chapter: full lists, without training items.
-
-    Examples
-    --------
-    >>> protocols(4)
-    {'full': 'AI-AN-AR rel>=4 users=tested'}
-    """
-    return {"full": f"AI-AN-AR rel>={exact(min_rating)} users=tested"}
 
 
 def metrics(cutoff: int, *, lam: float = LAMBDA) -> tuple[str, ...]:

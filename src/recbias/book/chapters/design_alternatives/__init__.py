@@ -8,18 +8,11 @@ notation and target sets in `definitions`, Fig. 1 in `toy`, the paper's task and
 orders systems as the truth does, in simulated worlds.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from recbias.book.chapters import import_makers
 from recbias.book.chapters.design_alternatives.setup import CHAPTER
-from recbias.book.chapters.design_alternatives.theorems import WORLD
 from recbias.book.chapters.design_alternatives.truth import VIEWS
-from recbias.claims.checks import IDENTITIES
 
-__all__ = ["CHAPTER", "SIMULATIONS", "VIEWS"]
+__all__ = ["CHAPTER", "VIEWS", "measure"]
 
-SIMULATIONS: Mapping[str, Mapping[str, Any]] = {IDENTITIES: WORLD}
-"""What the chapter asks of simulations, by the name under which each is kept."""
-
-import_makers(__name__, __path__)
+measure = import_makers(__name__, __path__)
+"""What the chapter measures beside its grids, by name."""

@@ -22,7 +22,7 @@ from recbias.errors import ConfigError
 from recbias.metrics import measure, parse_metric
 from recbias.protocol.splits import Split, from_fold_labels
 from recbias.protocol.targets import all_targets, candidate_items, non_relevant_targets
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.theory import SplitStatistics, split_statistics
 
 Code = Literal["AI", "TI"]

@@ -14,7 +14,7 @@ from recbias.claims.checks import Check
 from recbias.errors import ConfigError
 from recbias.experiment.grid import Grid
 from recbias.protocol.splits import Split
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 _N_ROWS_OF_TABLE_1 = 8
 _N_FOLDS, _TEST_SHARE, _THRESHOLD, _RUN_SIZE = 5, 0.2, 5.0, 100

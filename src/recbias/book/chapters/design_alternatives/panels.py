@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from recbias.book.chapters.design_alternatives.setup import MOVIELENS_1M, tau_between
+from recbias.book.chapters.design_alternatives.setup import tau_between
 from recbias.claims.quantities import flipped_pairs
 from recbias.claims.regions import defined
 from recbias.experiment.run import Results
-from recbias.experiment.training_seeds import few_seeds
 from recbias.stats.agreement import opposed_pairs
 
 
@@ -67,43 +65,6 @@ def moved_pairs(results: Results, first: str, second: str) -> int:
     values = [[quantity.value for quantity in order.values()] for order in orders]
     drawn = [np.array([quantity.drawn for quantity in order.values()]) for order in orders]
     return len(opposed_pairs(*values, *drawn))
-
-
-def values_title(results: Results, compared: Sequence[Design], system: str) -> str:
-    """Write what the figure of values shows: those of one system under each design."""
-    quoted = precision_quoted(results, system)
-    values = [quoted[design.label] for design in compared]
-    metric = results.metric(compared[0].label, "P")
-    return (
-        f"One metric, {len(values)} designs: {metric} of {system} is\n"
-        f"{', '.join(values[:-1])} or {values[-1]}"
-    )
-
-
-def ranks_title(results: Results, compared: Sequence[Design]) -> str:
-    """Write what the figure of ranks shows: the design that turns round most pairs of the first."""
-    first, *others = compared
-    moved = {other.name: moved_pairs(results, first.label, other.label) for other in others}
-    most = max(moved, key=lambda name: moved[name])
-    n_systems = len(results.systems)
-    of = n_systems * (n_systems - 1) // 2
-    if not moved[most]:
-        return f"None of {of} pairs of systems surely changes order"
-    seeds = " (few seeds)" if few_seeds(results) else ""
-    return (
-        f"{moved[most]} of {of} pairs of systems change order{seeds} between\n"
-        f"{first.name} and {most}"
-    )
-
-
-def published_values(dataset: str, tested: Design) -> dict[tuple[str, str], tuple[float, float]]:
-    """Give what the paper's text says of the bars of its Fig. 2, with half of its last digit.
-
-    References
-    ----------
-    BCC17 Sec. 3.3: Popularity scores 0.08 on MovieLens.
-    """
-    return {(tested.title, "Popularity"): (0.08, 0.005)} if dataset in MOVIELENS_1M else {}
 
 
 def precision_quoted(results: Results, system: str = "Popularity") -> dict[str, str]:

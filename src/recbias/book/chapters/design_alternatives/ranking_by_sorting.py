@@ -18,7 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from recbias._system.streams import stream
 from recbias.protocol.splits import Split
-from recbias.ranking import RankTable, score_blocks
+from recbias.ranking import score_blocks
+from recbias.ranking.tables import RankTable
 from recbias.recommenders import Recommender, System
 
 LABELS = ("AI", "AR", "NN", "1R", "shared")

@@ -6,7 +6,7 @@ The paper's Sections 2 and 3. The grids themselves stand in the chapter, where a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import NoReturn
 
@@ -22,7 +22,7 @@ from recbias.errors import MissingData
 from recbias.experiment.results import Quantity, load_result, results_dir
 from recbias.experiment.run import Results
 from recbias.protocol.targets import candidate_items
-from recbias.protocol.testset import TestSet, dataset_splits
+from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import bcc17_grid, merged_star_variants
 
 CHAPTER = "01_design_alternatives"
@@ -105,36 +105,6 @@ def target_sizes(smallest: int, largest: int) -> tuple[int, ...]:
     """
     sizes = (max(2, smallest + step * (largest - smallest) // 3) for step in range(4))
     return tuple(dict.fromkeys(sizes))
-
-
-def lemma_protocols(
-    min_rating: float,
-    *,
-    removed: Iterable[int] = REMOVED,
-    sizes: Iterable[int] = (100, 400, 700, 1000),
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Name the protocols of Fig. 3: thinned test sets (left) and larger target sets (right).
-
-    Examples
-    --------
-    >>> rules, tests = lemma_protocols(5, removed=(0, 30), sizes=(100, 400))
-    >>> rules["removed 30%"], tests
-    ('TI-NN-1R-shared t=100 rel>=5', {'removed 30%': 'observed removed=30%'})
-    """
-    rule = "TI-NN-1R-shared t={} rel>=" + exact(min_rating)
-    sizes, removed = tuple(sizes), tuple(removed)
-    rules = {_thinned_label(share): rule.format(sizes[0]) for share in removed}
-    rules |= {_size_label(size): rule.format(size) for size in sizes}
-    tests = {_thinned_label(share): str(TestSet(removed=share)) for share in removed if share}
-    return rules, tests
-
-
-def _thinned_label(share: int) -> str:
-    return f"removed {share}%"
-
-
-def _size_label(size: int) -> str:
-    return f"t={size}"
 
 
 def reading_settings(reading: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

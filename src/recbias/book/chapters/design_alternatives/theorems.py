@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -55,11 +55,12 @@ from recbias.book.chapters.design_alternatives.ranking_by_sorting import (
 from recbias.book.chapters.design_alternatives.setup import CHAPTER, protocols
 from recbias.book.chapters.design_alternatives.toy import check_toy, toy_sets
 from recbias.book.pages import task_table
-from recbias.claims.checks import IDENTITIES, Check, Checks, joined_checks
+from recbias.claims.checks import Check, Checks, joined_checks
 from recbias.claims.ledger import claims
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
+from recbias.experiment.cells import rank_split
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import hashes_of, maker
 from recbias.experiment.run import grid_tables, run
@@ -68,7 +69,7 @@ from recbias.metrics.aggregation import aggregate
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import TargetRule, Targets
 from recbias.protocol.testset import dataset_splits
-from recbias.ranking import RankTable, rank
+from recbias.ranking.tables import RankTable
 from recbias.recommenders import System, line_up
 from recbias.theory import ranks_in_shared_set, split_statistics
 
@@ -98,37 +99,37 @@ class _Oracle:
 
 # -- what holds on any data ------------------------------------------------------------------------
 
-WORLD: Mapping[str, Any] = {
-    "world": "synthetic",
-    "seed": 1,
-    "min_rating": 5,
-    "size": 100,
-    "cutoff": 10,
-    "n_sampled": 1000,
-}
-"""Where definitions and theorems are checked."""
 
-
-def _in_world(given: Mapping[str, Any]) -> Grid:
+def _in_world(
+    world: str, seed: int, min_rating: float, size: int, cutoff: int, n_sampled: int
+) -> Grid:
     """Ask for the ranks of the systems that are ranked twice, in all designs of the chapter."""
-    options = {name: given[name] for name in ("size", "n_sampled")}
     return Grid(
-        given["world"],
+        world,
         tuple(system for system in line_up("bcc17") if system.name in RANKED_SYSTEMS),
-        protocols(given["min_rating"], **options),
-        (f"P@{given['cutoff']}",),
-        seed=given["seed"],
+        protocols(min_rating, size=size, n_sampled=n_sampled),
+        (f"P@{cutoff}",),
+        seed=seed,
     )
 
 
-def _used_in_world(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
+def _used_in_world(
+    world: str, seed: int, min_rating: float, size: int, cutoff: int, n_sampled: int
+) -> str:
     """Name the grid whose cells are checked: they go stale with what ranked it."""
-    return [_in_world(parameters).key_of(hashes_of(parameters["world"]))]
+    grid = _in_world(world, seed, min_rating, size, cutoff, n_sampled)
+    return grid.key_of(hashes_of(world))
 
 
-@maker(f"{CHAPTER}/{IDENTITIES}", Checks, uses=_used_in_world)
-def theorem_identities(
-    *, world: str, seed: int, min_rating: float, size: int, cutoff: int, n_sampled: int
+@maker(CHAPTER, Checks, uses=_used_in_world)
+def identities(
+    *,
+    world: str = "synthetic",
+    seed: int = 1,
+    min_rating: float = 5,
+    size: int = 100,
+    cutoff: int = 10,
+    n_sampled: int = 1000,
 ) -> tuple[list[Check], dict[str, float]]:
     """Check the definitions and theorems of the chapter in a world, on small sets and by hand.
 
@@ -154,8 +155,8 @@ def theorem_identities(
     statistics : dict
         None.
     """
-    sizes = {"min_rating": min_rating, "size": size, "cutoff": cutoff, "n_sampled": n_sampled}
-    grid, dataset = _in_world({"world": world, "seed": seed, **sizes}), load_dataset(world)
+    grid = _in_world(world, seed, min_rating, size, cutoff, n_sampled)
+    dataset = load_dataset(world)
     run(grid, workers=1)
     first = dataset_splits(dataset, grid.split, seed=seed)[0]
     users = _chosen_users(first.test.n_users, seed)
@@ -208,15 +209,15 @@ def theorem_identities(
 # -- what hangs on data ----------------------------------------------------------------------------
 
 
-@maker(f"{CHAPTER}/checks", Checks, revision=3)
-def theorem_checks(
+@maker(CHAPTER, Checks, revision=3)
+def checks(
     dataset: Dataset,
     *,
     seed: int,
     split: str,
     min_rating: float,
     size: int,
-    grid: Mapping[str, Any],
+    grid: Grid,
 ) -> tuple[list[Check], dict[str, float]]:
     """Compare data and experiment with the paper's, and count what the chapter says of them.
 
@@ -231,7 +232,7 @@ def theorem_checks(
     size
         Size of a 1R target set.
     grid
-        The chapter's grid of systems, as a dict.
+        The chapter's grid of systems.
 
     Returns
     -------
@@ -244,7 +245,7 @@ def theorem_checks(
     first = splits[0]
     (published,) = (claim.values["ML-1M"] for claim in claims() if claim.id == "BCC17-SETUP")
     checks = [
-        *check_setup(splits, Grid.from_dict(grid), min_rating=min_rating, published=published),
+        *check_setup(splits, grid, min_rating=min_rating, published=published),
         *check_coverage(splits),
         *check_cost(first, min_rating=min_rating, size=size),
         *check_mixed(first, _chosen_users(first.test.n_users, seed), min_rating),
@@ -365,7 +366,7 @@ def check_1r_precision(
 def oracle_runs(split: Split, min_rating: float, size: int, seed: int) -> RankTable:
     """Rank the runs of a split by the test ratings themselves."""
     rule = Targets(TargetRule.parse(f"TI-NN-1R t={size}"), min_rating)
-    (runs,) = rank(_Oracle(split), split, [rule], seed=seed)
+    _, (runs,) = rank_split(_Oracle(split), split, [rule], seed=seed)
     return runs
 
 
@@ -472,7 +473,7 @@ def _check_graded_runs(
 ) -> list[Check]:
     popular = train_as_experiment(System("Popularity", "Popularity"), split, seed=seed)
     rule = Targets(TargetRule.parse(f"TI-NN-1R t={size}"), threshold)
-    (runs,) = rank(popular, split, [rule], seed=seed)
+    _, (runs,) = rank_split(popular, split, [rule], seed=seed)
     # On a scale that ends at 1 there is no exponential gain.
     gains = ["", f"({_by_grade(threshold)})", *(["(exp)"] if rating_max > 1 else [])]
     binary, *graded = _ndcg(runs, threshold, cutoff, *gains, rating_max=rating_max)

@@ -11,9 +11,9 @@ import pandas as pd
 
 from recbias.claims.checks import Check
 from recbias.data.ratings import Ratings
+from recbias.experiment.cells import rank_split
 from recbias.protocol.splits import Split, from_fold_labels
 from recbias.protocol.targets import TargetRule, Targets, non_relevant_targets
-from recbias.ranking import rank
 
 _CODES: tuple[Literal["TI", "AI"], ...] = ("TI", "AI")
 
@@ -59,7 +59,7 @@ def toy_sets(n_seeds: int = 40) -> dict[str, str]:
             [2.0 * (name == top) + (name == positive) for name in ids], dtype=np.float32
         )
         targets = Targets(TargetRule.parse(rule), None if rule.endswith("AN-AR") else 5.0)
-        (table,) = rank(_Fixed(scores), split, [targets], seed=seed)
+        _, (table,) = rank_split(_Fixed(scores), split, [targets], seed=seed)
         rows = table.user == user
         return {ids[i]: int(n) for i, n in zip(table.item[rows], table.rank[rows], strict=True)}
 

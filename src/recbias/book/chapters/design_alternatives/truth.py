@@ -18,24 +18,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from tqdm import tqdm
 
-from recbias._system.streams import stream
 from recbias.book.chapters.design_alternatives.panels import four_designs
 from recbias.book.chapters.design_alternatives.setup import CHAPTER, protocols
 from recbias.book.html import markdown_table
 from recbias.claims.evidence import View
 from recbias.claims.quantities import over_worlds
-from recbias.data.datasets import Dataset, load_dataset
-from recbias.data.simulation import REVISION, PreferenceOptions, parse_world
+from recbias.data.simulation import PreferenceOptions, parse_world
 from recbias.errors import ConfigError
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import Metric, aggregation, measure, parse_metric
-from recbias.protocol.protocol import Protocol
-from recbias.protocol.splits import Split
-from recbias.protocol.testset import dataset_splits
-from recbias.ranking import RankTable, rank_once
+from recbias.experiment.worlds import AnySystem, World, WorldGrid, run_worlds
+from recbias.metrics import parse_metric
 from recbias.recommenders import System, line_up
 from recbias.stats.agreement import kendall_tau
 
@@ -87,21 +80,20 @@ def _systems(names: str) -> list[System]:
     return [system for system in line_up(names) if not system.depends_on_processor]
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metric and averages."""
-    return {
-        **component_revisions(sampled=True, reduced=False),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metric": parse_metric(f"P@{parameters['cutoff']}").identity(),
-        "systems": [
-            {"name": system.name, "n_seeds": system.n_seeds, **system.identity()}
-            for system in _systems(parameters["systems"])
-        ],
-    }
+def _trained(systems: str) -> list[dict[str, Any]]:
+    """Identify systems, as often as they are trained."""
+    return [
+        {"name": system.name, "n_seeds": system.n_seeds, **system.identity()}
+        for system in _systems(systems)
+    ]
 
 
-@maker(f"{CHAPTER}/truth", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "sampling", "world", "aggregation"),
+    uses={"metric": lambda cutoff: parse_metric(f"P@{cutoff}"), "systems": _trained},
+)
 def truth(
     *,
     worlds: Mapping[str, str],
@@ -142,18 +134,36 @@ def truth(
     ConfigError
         If a world is none with preferences.
     """
-    metric, rows = parse_metric(f"P@{cutoff}"), []
-    kinds = [(kind, number + 1) for kind in worlds for number in range(n_worlds)]
-    for kind, number in tqdm(kinds, desc="worlds"):
-        options = _options(worlds[kind])
-        dataset = load_dataset(str(dataclasses.replace(options, seed=number)))
-        fold = dataset_splits(dataset, split, seed=number)[0]
-        designs = protocols(options.liked, size=size, n_sampled=n_sampled)
-        designs = {label: designs[label] for label in DESIGNS}
-        for system in _systems(systems):
-            values = design_values(dataset, fold, system, designs, metric, seed=number)
-            rows += [(kind, number, label, system.name, value) for label, value in values.items()]
-    return _INDEX, pd.DataFrame(rows, columns=[*_INDEX, "value"])
+    grids = []
+    for kind, name in worlds.items():
+        options = _options(name)
+        of_kind = [
+            World(
+                str(dataclasses.replace(options, seed=seed)), seed, {"world": kind, "number": seed}
+            )
+            for seed in range(1, n_worlds + 1)
+        ]
+        asked = protocols(options.liked, size=size, n_sampled=n_sampled)
+        grids.append(design_grid(of_kind, _systems(systems), asked, split=split, cutoff=cutoff))
+    wide = pd.concat(run_worlds(*grids), ignore_index=True)
+    rows = wide.melt(["world", "number", "system"], None, "design", ignore_index=False)
+    return _INDEX, rows.sort_index(kind="stable", ignore_index=True)[[*_INDEX, "value"]]
+
+
+def design_grid(
+    worlds: Sequence[World],
+    systems: Sequence[AnySystem],
+    asked: Mapping[str, str],
+    *,
+    split: str,
+    cutoff: int,
+) -> WorldGrid:
+    """Ask for precision by every design, a column each, and for true precision."""
+    labels = {label: asked[label] for label in DESIGNS} | {TRUE: asked["AI"]}
+    columns = {label: (label, f"P@{cutoff}") for label in labels}
+    return WorldGrid(
+        worlds, systems, labels, columns, split=split, tests={TRUE: "truth"}, n_seeds=None
+    )
 
 
 def _options(world: str) -> PreferenceOptions:
@@ -161,69 +171,6 @@ def _options(world: str) -> PreferenceOptions:
     if not isinstance(options, PreferenceOptions):
         raise ConfigError(f"{world} has no preferences; name a world with a relation")
     return options
-
-
-def design_values(
-    dataset: Dataset,
-    fold: Split,
-    system: System,
-    asked: Mapping[str, str],
-    metric: Metric,
-    *,
-    seed: int,
-) -> dict[str, float]:
-    """Train a system once for each of its seeds.
-
-    And measure it by every design and by the truth.
-    """
-    if dataset.truth is None or metric.cutoff is None:
-        raise ConfigError(f"{metric} on {dataset.name}: true precision needs truth and a cutoff")
-    parsed = {label: Protocol.parse(text) for label, text in asked.items()}
-    (min_rating,) = {protocol.min_rating for protocol in parsed.values()}
-    liked = dataset.truth.true_rating(np.arange(fold.train.n_users)) >= min_rating
-    sampled = {label: p.targets for label, p in parsed.items() if p.rule.others == "NN"}
-    repeats = []
-    for repeat in range(system.n_seeds):
-        rng = stream(seed, "train", system.stream_label(), repeat)
-        model = system.build().fit(fold.train, rng=rng)
-        positions, drawn = rank_once(
-            model, fold, sampled=list(sampled.values()), depth=metric.cutoff, seed=seed
-        )
-        tables = dict(zip(sampled, drawn, strict=True))
-        values = {
-            label: _average(
-                tables[label]
-                if label in tables
-                else positions.table(protocol.rule, min_rating=protocol.targets.min_rating),
-                protocol,
-                metric,
-            )
-            for label, protocol in parsed.items()
-        }
-        repeats.append(
-            {**values, TRUE: true_precision(positions.lists("AI", metric.cutoff), liked)}
-        )
-    return {label: float(np.mean([values[label] for values in repeats])) for label in repeats[0]}
-
-
-def _average(table: RankTable, protocol: Protocol, metric: Metric) -> float:
-    least, population = protocol.min_rating, protocol.averaging.population
-    values = measure(table, [metric], min_rating=least, condensed=protocol.condensed)
-    averages = aggregation.aggregate(table, values, min_rating=least, population=population)
-    return float(averages[0])
-
-
-def true_precision(lists: npt.NDArray[np.integer], liked: npt.NDArray[np.bool_]) -> float:
-    """Compute the share of listed items that their users like.
-
-    Examples
-    --------
-    >>> liked = np.array([[True, False, True], [False, False, True]])
-    >>> true_precision(np.array([[0, 1], [2, -1]]), liked)
-    0.5
-    """
-    hits = np.take_along_axis(liked, np.maximum(lists, 0), axis=1) & (lists >= 0)
-    return float(hits.mean())
 
 
 # -- what follows ------------------------------------------------------------------------------
@@ -255,17 +202,6 @@ def truth_by_kind(table: Table) -> pd.DataFrame:
         rows.append((kind, design, options.relation, choice, *numbers))
     columns = ["world", "design", "relation", "choice", "tau", "low", "high", "wrong"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def truth_title(found: pd.DataFrame, designs: Mapping[str, str]) -> str:
-    """Say in two lines which design has the best worst case, and how the others fare."""
-    worst = {name: float(found.loc[found["design"] == name, "tau"].min()) for name in designs}
-    best = max(worst, key=worst.__getitem__)
-    least = worst.pop(best)
-    return (
-        f"{designs[best].capitalize()}: tau at least {least:.2f} in every kind of world;\n"
-        f"every other design falls to {max(worst.values()):.2f} or below in some"
-    ).replace("-", "\N{MINUS SIGN}")
 
 
 def _steps(values: FloatArray) -> FloatArray:

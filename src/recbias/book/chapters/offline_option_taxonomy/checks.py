@@ -46,19 +46,19 @@ from recbias.book.chapters.offline_option_taxonomy.plain import random_sessions
 from recbias.book.chapters.offline_option_taxonomy.setup import (
     CHAPTER,
     FILLS,
+    HALF,
     KNN,
     OVERLAPS,
     READINGS,
     SIZES,
-    fill_grid,
     fill_name,
-    overlap_grid,
     split_of,
-    start_grid,
+    systems_of,
 )
 from recbias.book.chapters.offline_option_taxonomy.users import each_seed
-from recbias.claims.checks import IDENTITIES, Check, Checks
+from recbias.claims.checks import Check, Checks
 from recbias.data.datasets import Dataset, load_dataset
+from recbias.data.ratings import exact
 from recbias.data.selection import Selection
 from recbias.experiment.decisions import CHOICES, DECISIONS, Choice
 from recbias.experiment.grid import Grid
@@ -131,63 +131,51 @@ def _start(grid: Grid) -> Grid:
     return next(each_seed(_bare(grid, {"full": str(grid.parsed["full"])}), [grid.seed]))
 
 
-def _few_ratings(grid: Grid, ratio: int) -> Grid:
-    """Ask for nearest neighbours with a small share of the ratings."""
-    systems = tuple(system for system in grid.systems if system.name == KNN)
-    knn_grid = replace(_bare(grid, {"full": str(grid.parsed["full"])}), systems=systems)
-    return next(each_seed(knn_grid, [grid.seed], [split_of(ratio)]))
-
-
-def _sparsest(fills: Grid) -> Grid:
-    """Ask for the system with most items without a score, under every way to fill them in."""
-    systems = tuple(system for system in fills.systems if system.name == fill_name(SIZES[0]))
-    protocols = {label: str(fills.parsed[label]) for label in FILLS}
-    return next(each_seed(replace(_bare(fills, protocols), systems=systems), [fills.seed]))
-
-
-def _strictest(overlaps: Grid) -> Grid:
-    """Ask for the nearest neighbours who have to share most items."""
-    name = f"{KNN} k=10 overlap={OVERLAPS[-1]}"
-    systems = tuple(system for system in overlaps.systems if system.name == name)
-    bare = _bare(overlaps, {"full": str(overlaps.parsed["full"])})
-    return next(each_seed(replace(bare, systems=systems), [overlaps.seed]))
-
-
 def _bare(grid: Grid, protocols: Mapping[str, str]) -> Grid:
     return replace(grid, protocols=protocols, metrics=("P@10",), compare=(), replicates=())
 
 
 # -- what holds on any data ------------------------------------------------------------------------
 
-WORLD: Mapping[str, Any] = {"world": "synthetic", "min_rating": 4, "ratio": 10, "seed": 1}
-"""Where identities are checked."""
+
+def _in_world(world: str, min_rating: float, ratio: int, seed: int) -> list[Grid]:
+    """Ask for the ranks that are looked at.
+
+    Of the start, of few ratings, of neighbours who have to share most items, and of the system with
+    most items without a score, under every way to fill them in.
+    """
+
+    def asked(system: str, share: int, protocols: Mapping[str, str], select: str = "") -> Grid:
+        return Grid(
+            world,
+            systems_of((system,), min_rating, world, 1),
+            protocols,
+            ("P@10",),
+            split=split_of(share),
+            seed=seed,
+            select=select,
+        )
+
+    ranked = f"AI-AN-AR rel>={exact(min_rating)}"
+    full = {"full": f"{ranked} users=trained"}
+    filled = {label: f"{ranked} condensed{policy}" for label, policy in FILLS.items()}
+    return [
+        asked(KNN, HALF, full),
+        asked(KNN, ratio, full),
+        asked(f"{KNN} k=10 overlap={OVERLAPS[-1]}", HALF, full),
+        asked(fill_name(SIZES[0]), HALF, filled, "keep=50%"),
+    ]
 
 
-def _of_world(given: Mapping[str, Any]) -> tuple[Grid, Grid, Grid]:
-    """Ask for what the chapter asks for on data: the start, fills and overlaps."""
-    return (
-        start_grid(given["world"], given["min_rating"], seed=given["seed"]),
-        fill_grid(given["world"], given["min_rating"], seed=given["seed"]),
-        overlap_grid(given["world"], given["min_rating"], seed=given["seed"]),
-    )
+def _used_in_world(world: str, min_rating: float, ratio: int, seed: int) -> list[Any]:
+    """List the cells that are read, the metrics that are tried, and the revision of splits."""
+    keys = [grid.key_of(hashes_of(world)) for grid in _in_world(world, min_rating, ratio, seed)]
+    return [*keys, [parse_metric(text) for text in _METRICS], splits.REVISION]
 
 
-def _in_world(given: Mapping[str, Any]) -> tuple[Grid, Grid, Grid, Grid]:
-    """Ask for the ranks that are looked at: of the start, few ratings, fills and overlaps."""
-    grid, fills, overlaps = _of_world(given)
-    return _start(grid), _few_ratings(grid, given["ratio"]), _sparsest(fills), _strictest(overlaps)
-
-
-def _used_in_world(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    """Name the cells that are read, the metrics that are tried, and the revision of splits."""
-    identities = [parse_metric(text).identity() for text in _METRICS]
-    keys = [grid.key_of(hashes_of(parameters["world"])) for grid in _in_world(parameters)]
-    return [*keys, identities, splits.REVISION]
-
-
-@maker(f"{CHAPTER}/{IDENTITIES}", Checks, uses=_used_in_world)
-def option_identities(
-    *, world: str, min_rating: float, ratio: int, seed: int
+@maker(CHAPTER, Checks, uses=_used_in_world)
+def identities(
+    *, world: str = "synthetic", min_rating: float = 4, ratio: int = 10, seed: int = 1
 ) -> tuple[list[Check], dict[str, float]]:
     """Check the chapter's definitions and identities on random lists and in a world.
 
@@ -208,14 +196,12 @@ def option_identities(
     statistics : dict
         None.
     """
-    given = {"world": world, "min_rating": min_rating, "ratio": ratio, "seed": seed}
-    start, few, sparsest, strictest = _in_world(given)
+    start, few, strictest, sparsest = _in_world(world, min_rating, ratio, seed)
     dataset = load_dataset(world)
     (split,) = dataset_splits(dataset, start.split, seed=seed)
     (fewest,) = dataset_splits(dataset, few.split, seed=seed)
-    knn = next(system for system in start.systems if system.name == KNN)
-    knn_start = replace(start, systems=(knn,))
-    (of_start,) = tables_of(knn_start, dataset).values()
+    (knn,) = start.systems
+    (of_start,) = tables_of(start, dataset).values()
     (of_few,) = tables_of(few, dataset).values()
     (of_overlap,) = tables_of(strictest, dataset).values()
     filled = tables_of(sparsest, dataset)
@@ -223,14 +209,12 @@ def option_identities(
     (half,) = dataset_splits(selected, sparsest.split, seed=seed)
     checks = [
         *check_said(),
-        *check_printed(_of_world(given)),
         *list_checks(seed),
         *check_splits(dataset.ratings, seed),
         *check_untrained(of_few, fewest.train),
         *check_overlap_served(of_overlap, split.train, OVERLAPS[-1]),
         *check_neighbours(of_start, ratings_read(knn.build(), split.train)),
         *check_fills({label: filled[fill_name(SIZES[0]), label] for label in FILLS}, half.train),
-        *check_setup(min_rating, world),
     ]
     return checks, {}
 
@@ -238,14 +222,20 @@ def option_identities(
 # -- what hangs on data ----------------------------------------------------------------------------
 
 
-def _used(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    """Name the cells that are read, and the revision of splits."""
-    return [_start(Grid.from_dict(parameters["grid"])).key_of(hashes), splits.REVISION]
+def _used(grid: Grid, fills: Grid, overlaps: Grid) -> list[Any]:
+    """List the cells that are read, what is asked of the others, and the revision of splits."""
+    return [_start(grid), grid, fills, overlaps, splits.REVISION]
 
 
-@maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_used, covers=("grid",))
-def option_checks(
-    dataset: Dataset, *, min_rating: float, ratios: Sequence[int], grid: Mapping[str, Any]
+@maker(CHAPTER, Checks, revision=2, uses=_used)
+def checks(
+    dataset: Dataset,
+    *,
+    min_rating: float,
+    ratios: Sequence[int],
+    grid: Grid,
+    fills: Grid,
+    overlaps: Grid,
 ) -> tuple[list[Check], dict[str, float]]:
     """Make the checks that hang on data, and count what the chapter says of them.
 
@@ -257,8 +247,8 @@ def option_checks(
         Smallest rating that is relevant.
     ratios
         Shares of the ratings that are trained on, in percent: the smallest, and a half.
-    grid
-        The grid of the start, as a dict.
+    grid, fills, overlaps
+        The grids of the start, of items without a score, and of users without neighbours.
 
     Returns
     -------
@@ -267,7 +257,7 @@ def option_checks(
         As of :func:`recbias.book.chapters.offline_option_taxonomy.data_checks.facts` and others
         there.
     """
-    start = _start(Grid.from_dict(grid))
+    start = _start(grid)
     tables = tables_of(start, dataset)
     (split,) = dataset_splits(dataset, start.split, seed=start.seed)
     owners = dataset.ratings.user_counts() > 0
@@ -281,4 +271,9 @@ def option_checks(
         "training share": len(split.train) / len(dataset.ratings),
         "undefined users": undefined_users(tables[READINGS[0], "full"], min_rating),
     }
-    return check_stars(dataset.ratings), statistics
+    checks = [
+        *check_stars(dataset.ratings),
+        *check_printed([grid, fills, overlaps]),
+        *check_setup(min_rating, grid, fills),
+    ]
+    return checks, statistics

@@ -17,11 +17,8 @@ from recbias.book.chapters.offline_option_taxonomy.setup import (
     KNN,
     READINGS,
     SIZES,
-    fill_grid,
     fill_name,
     split_of,
-    start_grid,
-    start_protocols,
 )
 from recbias.claims.checks import Check
 from recbias.data.datasets import Dataset
@@ -32,7 +29,7 @@ from recbias.experiment.grid import Grid
 from recbias.experiment.reduction import Reader
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import Split, SplitRule
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.recommenders import System
 
 IntArray = npt.NDArray[np.int64]
@@ -259,19 +256,15 @@ _PRINTED: Mapping[str, Mapping[str, Any]] = {
 _SWAPPED = {"n_factors": 50, "n_iterations": 20, "regularisation": 0.1, "alpha": 1}
 
 
-def check_setup(
-    min_rating: float, dataset: str, *, asked: Grid | None = None, filled: Grid | None = None
-) -> list[Check]:
+def check_setup(min_rating: float, asked: Grid, filled: Grid) -> list[Check]:
     """Compare systems and starting configuration with what is printed (CCM20 Sec. 4)."""
-    asked = asked or start_grid(dataset, min_rating, seed=1)
-    filled = filled or fill_grid(dataset, min_rating, seed=1)
     systems = {system.name: system for system in asked.systems}
     printed = sum(_differing(systems[name], wanted) for name, wanted in _PRINTED.items())
     swapped = _differing(systems[READINGS[1]], _SWAPPED)
     full = asked.parsed["full"]
     start = [
         asked.split == split_of(HALF),
-        str(full) == str(Protocol.parse(start_protocols(min_rating)["full"])),
+        full == Protocol.parse(f"AI-AN-AR rel>={min_rating} users=trained"),
         full.averaging.population == "trained",
         full.unscored == "none",
         not full.condensed,

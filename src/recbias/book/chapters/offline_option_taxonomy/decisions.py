@@ -146,15 +146,13 @@ def _options(parts: Mapping[str, str]) -> Options:
     return Options.parse("; ".join(f"{name}: {text}" for name, text in parts.items()))
 
 
-def decisions_asked(
-    dataset: str, min_rating: float, *, seed: int, workers: int = 1
-) -> dict[str, Any]:
-    """Say what `reversals` is asked for on a data set.
+def decisions_asked(dataset: str, min_rating: float, *, seed: int) -> dict[str, Any]:
+    """Say what `decisions` is asked for on a data set.
 
     Examples
     --------
     >>> parameters = decisions_asked("ml-100k", 4, seed=1)
-    >>> parameters["other_ratings"], parameters["timed"], len(parameters["grid"]["systems"])
+    >>> parameters["other_ratings"], parameters["timed"], len(parameters["grid"].systems)
     ([3, 5], True, 14)
     """
     loaded = load_dataset(dataset) if is_path(dataset) else None
@@ -173,8 +171,7 @@ def decisions_asked(
         "splits": loaded is None
         and dataset not in _ONE_SPLIT
         and bool(dataset_info(dataset).files),
-        "grid": grid.to_dict(),
-        "workers": workers,
+        "grid": grid,
     }
 
 
@@ -205,25 +202,22 @@ def compare_outcomes(base: Outcome, other: Outcome) -> dict[str, float]:
     }
 
 
-def _grids(parameters: Mapping[str, Any]) -> list[Grid]:
-    grid = Grid.from_dict(parameters["grid"])
-    return [
-        alternative.options.grid(grid.dataset, grid.systems)
-        for alternative in _tried(parameters, grid)
-    ]
+def _grids(
+    grid: Grid, min_rating: float, other_ratings: Sequence[float], timed: bool, splits: bool
+) -> list[Grid]:
+    tried = _tried(grid, min_rating, other_ratings=other_ratings, timed=timed, splits=splits)
+    return [alternative.options.grid(grid.dataset, grid.systems) for alternative in tried]
 
 
-def _tried(parameters: Mapping[str, Any], grid: Grid) -> list[Alternative]:
+def _tried(
+    grid: Grid, min_rating: float, *, other_ratings: Sequence[float], timed: bool, splits: bool
+) -> list[Alternative]:
     """List the alternatives that a reader's table can have."""
     candidates = alternatives(
-        parameters["min_rating"],
-        grid.seed,
-        other_ratings=parameters["other_ratings"],
-        timed=parameters["timed"],
-        splits=parameters["splits"],
+        min_rating, grid.seed, other_ratings=other_ratings, timed=timed, splits=splits
     )
     metrics = [str(alternative.options.measured) for alternative in candidates]
-    had = set(measurable(grid.dataset, metrics, min_rating=parameters["min_rating"]))
+    had = set(measurable(grid.dataset, metrics, min_rating=min_rating))
     return [
         alternative
         for alternative, metric in zip(candidates, metrics, strict=True)
@@ -231,15 +225,15 @@ def _tried(parameters: Mapping[str, Any], grid: Grid) -> list[Alternative]:
     ]
 
 
-@maker(f"{CHAPTER}/decisions", Table, revision=2, grids=_grids, covers=("grid", "workers"))
-def reversals(
+@maker(CHAPTER, Table, revision=2, grids=_grids)
+def decisions(
     dataset: Dataset,
     *,
     min_rating: float,
     other_ratings: Sequence[float],
     timed: bool,
     splits: bool,
-    grid: Mapping[str, Any],
+    grid: Grid,
     workers: int = 1,
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Count what each decision reverses, alone.
@@ -265,19 +259,16 @@ def reversals(
         ``options``, the text, and the columns of :func:`compare_outcomes`. Selections and splits
         that leave nothing to compare have no row.
     """
-    parsed = Grid.from_dict(grid)
     known: dict[str, Outcome] = {}
 
     def outcome(options: Options) -> Outcome:
         if str(options) not in known:
-            known[str(options)] = evaluate(options, parsed.dataset, parsed.systems, workers=workers)
+            known[str(options)] = evaluate(options, grid.dataset, grid.systems, workers=workers)
         return known[str(options)]
 
-    parameters = {
-        "min_rating": min_rating, "other_ratings": other_ratings, "timed": timed, "splits": splits,
-    }  # fmt: skip
+    tried = _tried(grid, min_rating, other_ratings=other_ratings, timed=timed, splits=splits)
     rows = []
-    for alternative in _tried(parameters, parsed):
+    for alternative in tried:
         try:
             changed = outcome(alternative.options)
         except DataError:  # too few ratings for that
@@ -299,3 +290,34 @@ def without_noise(decisions: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
     return decisions.index, frame.assign(
         reversals=reversals, reversals_low=reversals, reversals_high=possible
     )
+
+
+# -- names ---------------------------------------------------------------------------------------
+
+
+def alternative_name(decision: str, option: str) -> str:
+    """Name an alternative in few characters, as figures and tables do.
+
+    Examples
+    --------
+    >>> alternative_name("A2", "ratio 0.2"), alternative_name("the default", "the default")
+    ('A2 train on 80 %', 'the default')
+    """
+    if decision in (NOISE, option):
+        return option
+    return f"{decision} {_NAMES.get(option, option)}"
+
+
+_NAMES: Mapping[str, str] = {
+    "ratio 0.2": "train on 80 %",
+    "ratio 0.8": "train on 20 %",
+    "leave-out 1": "one test rating each",
+    "uniform 0.2": "uniform over items",
+    "temporal-user 0.2": "newest of each user",
+    "temporal 0.2": "newest of all",
+    "users>=50": "users from 50",
+    "items>=10": "items from 10",
+    "head=5%": "without the head",
+    "filled, average-rating": "filled, mean rating",
+}
+"""How an alternative is called where its text is no words."""

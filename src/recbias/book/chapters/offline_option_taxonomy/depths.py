@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -17,18 +16,15 @@ from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 
-def _asked(parameters: Mapping[str, Any]) -> Iterator[Grid]:
-    grid = Grid.from_dict(parameters["grid"])
+def _asked(grid: Grid) -> Iterator[Grid]:
     return each_seed(grid, [grid.seed])
 
 
-@maker(f"{CHAPTER}/depths", Table, grids=_asked, covers=("grid",))
-def list_depths(
-    dataset: Dataset, *, grid: Mapping[str, Any]
-) -> tuple[tuple[str, ...], pd.DataFrame]:
+@maker(CHAPTER, Table, grids=_asked)
+def depths(dataset: Dataset, *, grid: Grid) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Tell at which rank of the full list the k-th item of the condensed one stands, on average.
 
     Parameters
@@ -47,7 +43,7 @@ def list_depths(
         95 % interval (Student's t), ``low`` to ``high``.
     """
     index = ("system", "place")
-    (start,) = _asked({"grid": grid})
+    (start,) = _asked(grid)
     rows = []
     for name, cell in grid_cells(start, dataset, None):
         run_cell(cell)

@@ -1,12 +1,14 @@
-"""What the figures of chapter 7 show, and their titles."""
+"""The figures of chapter 7 about two systems: who wins under which option, and what it changes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure as Picture
 
 from recbias.book.chapters.offline_option_taxonomy.setup import (
     DEPTHS,
@@ -20,28 +22,30 @@ from recbias.book.chapters.offline_option_taxonomy.setup import (
     fill_name,
     ratio_name,
 )
+from recbias.book.chapters.offline_option_taxonomy.tables import cell_gap
+from recbias.book.figures import Figure, differences, dots, lines
 from recbias.experiment.makers import Table
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 
-WINNERS: tuple[str, str] = ("kNN ahead", "MF ahead")
+_WINNERS = ("kNN ahead", "MF ahead")
 """What is said of a difference kNN - MF above 0, and of one below."""
 
-SHOWN_SYSTEMS: Mapping[str, str] = {
+_SHOWN: Mapping[str, str] = {
     KNN: "kNN",
     READINGS[0]: "MF (as printed)",
     READINGS[1]: "MF (as in RankSys)",
 }
 """How each system is called in a figure."""
 
-LOOKS: Mapping[str, int] = {
-    SHOWN_SYSTEMS[KNN]: 0,
+_LOOKS: Mapping[str, int] = {
+    _SHOWN[KNN]: 0,
     "kNN, full average": 0,
     "kNN, reduced average": 3,
     **{
         words: number
         for number, rival in enumerate(READINGS, start=1)
-        for words in (SHOWN_SYSTEMS[rival], f"kNN − {SHOWN_SYSTEMS[rival]}")
+        for words in (_SHOWN[rival], f"kNN − {_SHOWN[rival]}")
     },
 }
 """Which look a line of a system has in all figures."""
@@ -79,22 +83,30 @@ _REFUSING = f"{KNN} k=10 overlap={OVERLAPS[3]}"
 # -- all options in one picture --------------------------------------------------------------------
 
 
-def configurations(results: Mapping[str, Any]) -> pd.DataFrame:
+def configurations(results: Mapping[str, Any]) -> Figure:
     """Compare the two systems under the start and under each change of one decision."""
+
+    def message(rows: pd.DataFrame) -> str:
+        parts = []
+        for panel, own in rows.groupby("panel", sort=False):
+            ahead, behind = int((own["low"] > 0).sum()), int((own["high"] < 0).sum())
+            parts.append(f"{panel}: kNN ahead in {ahead} of {len(own)}, MF in {behind}")
+        return "\n".join(parts)
+
     rows = [
         (_PANELS[rival], *names, gap.value, *gap.interval)
         for rival in READINGS
         for names, gap in _compared(results, rival)
     ]
-    return pd.DataFrame(rows, columns=["panel", "group", "row", "value", "low", "high"])
-
-
-def cell_gap(cells: Table, label: str, metric: str, rival: str) -> Quantity:
-    """Read kNN - MF of a cell on the first split, where each system is trained once."""
-    frame = cells.frame
-    rows = frame[frame["seed"] == frame["seed"].min()].set_index(["label", "metric", "system"])
-    value, low, high = rows.loc[(label, metric, rival), ["value", "low", "high"]].astype(float)
-    return Quantity(value, None, limits=(low, high))
+    return Figure(
+        "lead",
+        pd.DataFrame(rows, columns=["panel", "group", "row", "value", "low", "high"]),
+        message,
+        "Two panels, one for each reading of matrix factorisation. Each row is one decision "
+        "taken otherwise; marks show by how much nearest neighbours are ahead.",
+        partial(differences, winners=_WINNERS, across="kNN − MF"),
+        "all-options",
+    )
 
 
 def _compared(results: Mapping[str, Any], rival: str) -> Iterator[tuple[tuple[str, str], Quantity]]:
@@ -120,58 +132,55 @@ def _compared(results: Mapping[str, Any], rival: str) -> Iterator[tuple[tuple[st
             yield ("C4", f"C4 refusing kNN: {label}"), gap
 
 
-def configurations_title(found: pd.DataFrame) -> str:
-    """Count the configurations in which each system wins, over both readings of MF."""
-    parts = []
-    for panel, rows in found.groupby("panel", sort=False):
-        ahead, behind = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
-        parts.append(f"{panel}: kNN ahead in {ahead} of {len(rows)}, MF in {behind}")
-    return "\n".join(parts)
-
-
 # -- split ratio -----------------------------------------------------------------------------------
 
 
-def ratio_courses(results: Mapping[str, Results], seeds: Table | None) -> pd.DataFrame:
-    """Follow nDCG@10 of full and condensed lists over the share of training ratings (Figs. 2.
+def ratios(results: Mapping[str, Results], seeds: Table | None) -> Figure:
+    """Follow nDCG@10 of full and condensed lists over the share of training ratings: Figs. 2, 4."""
 
-    4).
-    """
+    def message(rows: pd.DataFrame) -> str:
+        full, words = rows[(rows["panel"] == "full lists") & (rows["run"] == 1)], []
+        for rival in READINGS:
+            own = full[full["line"] == _SHOWN[rival]]
+            ahead = own.loc[own["knn_ahead_by"] > 0, "at"].tolist()
+            words.append(f"{_SHOWN[rival]}: {_listed(ahead, len(own))}")
+        return "Full lists: where kNN surely is ahead of\n" + "\n".join(words)
+
     panels = {"full": "full lists", "condensed": "condensed lists"}
-    rows = [
-        (panels[label], SHOWN_SYSTEMS[system], ratio, ndcg.value, *ndcg.interval, 1)
-        for ratio, ratio_results in _ratios(results)
-        for label in panels
-        for system in SYSTEMS
-        for ndcg in [ratio_results[system, label, "nDCG@10"]]
-    ]
+    rows: list[tuple[object, ...]] = []
+    for ratio, own in _ratios(results):
+        for label, panel in panels.items():
+            for system in SYSTEMS:
+                ndcg = own[system, label, "nDCG@10"]
+                ahead = (own[KNN, label, "nDCG@10"] - ndcg).interval[0]
+                rows.append((panel, _SHOWN[system], ratio, ndcg.value, *ndcg.interval, 1, ahead))
     if seeds is not None:
         frame = seeds.frame
         others = frame[(frame["metric"] == "nDCG@10") & (frame["seed"] > frame["seed"].min())]
-        rows += [
-            (panels[label], SHOWN_SYSTEMS[system], ratio, value, np.nan, np.nan, seed)
-            for label, system, ratio, value, seed in others[
-                ["label", "system", "ratio", "value", "seed"]
-            ].itertuples(index=False)
-        ]
-    return pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high", "run"])
+        columns = ["label", "system", "ratio", "value", "seed"]
+        for label, system, ratio, value, seed in others[columns].itertuples(index=False):
+            rows.append((panels[label], _SHOWN[system], ratio, value, np.nan, np.nan, seed, np.nan))
+    columns = ["panel", "line", "at", "value", "low", "high", "run", "knn_ahead_by"]
+    return Figure(
+        "ratio",
+        pd.DataFrame(rows, columns=columns),
+        message,
+        "Two panels of nDCG@10 over the share of training ratings, for full and for condensed "
+        "lists, with a line per system.",
+        partial(
+            lines,
+            across="training ratings, %",
+            up={"full lists": "nDCG@10"},
+            looks=_LOOKS,
+            ticks=(10, 50, 90),
+        ),
+        "figures-2-and-4",
+    )
 
 
 def _ratios(results: Mapping[str, Results]) -> list[tuple[int, Results]]:
     every = {percent: results.get(ratio_name(percent)) for percent in range(10, 100, 10)}
     return [(percent, ratio_results) for percent, ratio_results in every.items() if ratio_results]
-
-
-def ratio_title(results: Mapping[str, Results]) -> str:
-    """Say at which ratios kNN surely has the larger nDCG@10 of full lists, by readings of MF."""
-    words = []
-    for rival in READINGS:
-        ahead = [
-            ratio for ratio, ratio_results in _ratios(results)
-            if (ratio_results[KNN, *_START] - ratio_results[rival, *_START]).interval[0] > 0
-        ]  # fmt: skip
-        words.append(f"{SHOWN_SYSTEMS[rival]}: {_listed(ahead, len(_ratios(results)))}")
-    return "Full lists: where kNN surely is ahead of\n" + "\n".join(words)
 
 
 def _listed(ratios: Sequence[int], n_ratios: int) -> str:
@@ -183,80 +192,111 @@ def _listed(ratios: Sequence[int], n_ratios: int) -> str:
     return f"at {', '.join(map(str, ratios))} %"
 
 
-def unrated_courses(results: Mapping[str, Results]) -> pd.DataFrame:
-    """Follow the share of the first ten without a test rating over the ratio (Fig. 3)."""
-    rows = [
-        (
-            "",
-            SHOWN_SYSTEMS[system],
-            ratio,
-            *(100 * (1 - share) for share in (judged.value, *reversed(judged.interval))),
+def unrated(results: Mapping[str, Results]) -> Figure:
+    """Follow the share of the first ten without a test rating over the ratio: Fig. 3."""
+
+    def message(rows: pd.DataFrame) -> str:
+        least, most = rows["value"].min(), rows["value"].max()
+        return (
+            f"Of the first ten items {least:.0f} to {most:.0f} % are unrated,\nand count as misses"
         )
-        for ratio, ratio_results in _ratios(results)
-        for system in SYSTEMS
-        for judged in [ratio_results[system, "full", "judged@10"]]
-    ]
-    return pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high"])
 
-
-def unrated_title(courses: pd.DataFrame) -> str:
-    """Say what share is unrated at least and at most."""
-    least, most = courses["value"].min(), courses["value"].max()
-    return f"Of the first ten items {least:.0f} to {most:.0f} % are unrated,\nand count as misses"
+    rows = []
+    for ratio, own in _ratios(results):
+        for system in SYSTEMS:
+            judged = own[system, "full", "judged@10"]
+            shares = (100 * (1 - share) for share in (judged.value, *reversed(judged.interval)))
+            rows.append((_SHOWN[system], ratio, *shares))
+    return Figure(
+        "unrated",
+        pd.DataFrame(rows, columns=["line", "at", "value", "low", "high"]),
+        message,
+        "The share of unrated items among the first ten, over the share of training ratings, "
+        "with a line per system.",
+        partial(
+            lines,
+            across="training ratings, %",
+            up="unrated of the first ten, %",
+            looks=_LOOKS,
+            ticks=(10, 30, 50, 70, 90),
+        ),
+        "figure-3",
+    )
 
 
 # -- where condensed items stand, and depth --------------------------------------------------------
 
 
-def place_courses(depths: Table) -> pd.DataFrame:
-    """Follow where in the full list the items of condensed places stand (Fig. 5)."""
+def places(depths: Table) -> Figure:
+    """Follow where in the full list the items of condensed places stand: Fig. 5."""
+
+    def message(rows: pd.DataFrame) -> str:
+        tenth = rows[rows["at"] == 10]
+        if tenth.empty:
+            return "No user's condensed list\nhas ten items"
+        least, most = tenth["value"].min(), tenth["value"].max()
+        if np.isnan(least):
+            return "No list is known to hold ten rated items"
+        return f"The tenth rated item stands at\nplace {least:.0f} to {most:.0f} of the full list"
+
     frame = depths.frame.rename(columns={"place": "at"})
-    frame = frame[frame["system"].isin(SHOWN_SYSTEMS)]
-    line = frame["system"].map(SHOWN_SYSTEMS)
-    courses = frame.assign(panel="", line=line)
-    return courses[["panel", "line", "at", "value", "low", "high"]].reset_index(drop=True)
+    frame = frame[frame["system"].isin(_SHOWN)]
+    frame = frame.assign(line=frame["system"].map(_SHOWN))
+    return Figure(
+        "places",
+        frame[["line", "at", "value", "low", "high"]].reset_index(drop=True),
+        message,
+        "Mean place in the full list over the place in the condensed list, with a line per system.",
+        partial(
+            lines,
+            across="place in the condensed list",
+            up="mean place in the full list",
+            looks=_LOOKS,
+            ticks=(1, 5, 10, 15, 20),
+        ),
+        "figure-5",
+    )
 
 
-def place_title(courses: pd.DataFrame) -> str:
-    """Say where the tenth condensed item stands."""
-    tenth = courses[courses["at"] == 10]
-    if tenth.empty:
-        return "No user's condensed list\nhas ten items"
-    least, most = tenth["value"].min(), tenth["value"].max()
-    if np.isnan(least):
-        return "No list is known to hold ten rated items"
-    return f"The tenth rated item stands at\nplace {least:.0f} to {most:.0f} of the full list"
+def depth(systems: Results) -> Figure:
+    """Follow kNN - MF by nDCG over its depth, for full and condensed lists: Fig. 6."""
 
+    def message(rows: pd.DataFrame) -> str:
+        full = rows[rows["panel"] == "full lists"]
+        turned = [
+            bool((own["low"] > 0).any() and (own["high"] < 0).any())
+            for _, own in full.groupby("line", sort=False)
+        ]
+        return (
+            "Full lists: depth turns the winner against\n"
+            f"{sum(turned)} of {len(turned)} readings of MF"
+        )
 
-def depth_courses(systems: Results) -> pd.DataFrame:
-    """Follow kNN - MF by nDCG over its depth, for full and condensed lists (Fig. 6)."""
     panels = {"full": "full lists", "condensed": "condensed lists"}
     rows = [
-        (
-            panels[label],
-            f"kNN − {SHOWN_SYSTEMS[rival]}",
-            depth,
-            gap.value,
-            *gap.interval,
-        )
+        (panels[label], f"kNN − {_SHOWN[rival]}", at, gap.value, *gap.interval)
         for label in panels
         for rival in READINGS
-        for depth in DEPTHS
-        if f"nDCG@{depth}" in systems.grid.by_label[label]
-        for gap in [systems[KNN, label, f"nDCG@{depth}"] - systems[rival, label, f"nDCG@{depth}"]]
+        for at in DEPTHS
+        if f"nDCG@{at}" in systems.grid.by_label[label]
+        for gap in [systems[KNN, label, f"nDCG@{at}"] - systems[rival, label, f"nDCG@{at}"]]
     ]
-    return pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high"])
-
-
-def depth_title(courses: pd.DataFrame) -> str:
-    """Say against how many readings of MF the winner of full lists depends on depth."""
-    full_lists = courses[courses["panel"] == "full lists"]
-    turned = [
-        bool((rows["low"] > 0).any() and (rows["high"] < 0).any())
-        for _, rows in full_lists.groupby("line", sort=False)
-    ]
-    return (
-        f"Full lists: depth turns the winner against\n{sum(turned)} of {len(turned)} readings of MF"
+    return Figure(
+        "depth",
+        pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high"]),
+        message,
+        "Two panels, full and condensed lists: the difference of nDCG between nearest neighbours "
+        "and either reading of matrix factorisation, over depth.",
+        partial(
+            lines,
+            across="depth d",
+            up={"full lists": "difference of nDCG@d"},
+            looks=_LOOKS,
+            level=0,
+            log=True,
+            ticks=(1, 10, 100),
+        ),
+        "figure-6",
     )
 
 
@@ -270,41 +310,68 @@ _FILL_WORDS: Mapping[str, str] = {
 }
 
 
-def fill_courses(fills: Results, seeds: Table | None) -> pd.DataFrame:
-    """Follow nDCG@10 and coverage over the number of neighbours, by what NC items get (Fig. 7)."""
+def fills(results: Results, seeds: Table | None) -> Figure:
+    """Follow nDCG@10 and coverage over the number of neighbours, by what NC items get: Fig. 7."""
+
+    def message(rows: pd.DataFrame) -> str:
+        first = rows[(rows["panel"] == "nDCG@10") & (rows["run"] == 1)]
+        best = first.loc[first.groupby("line", sort=False)["value"].idxmax()]
+        peaks = [f"{at} if {line}" for line, at in zip(best["line"], best["at"], strict=True)]
+        return "Neighbours where each curve is highest:\n" + ",\n".join(
+            ", ".join(peaks[n : n + 2]) for n in range(0, len(peaks), 2)
+        )
+
     panels = {"nDCG@10": "nDCG@10", "Served@10": "Coverage@10"}
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (title, _FILL_WORDS[fill], size, quantity.value, *quantity.interval, 1)
         for metric, title in panels.items()
         for fill in FILLS
         for size in SIZES
-        for quantity in [fills[fill_name(size), fill, metric]]
+        for quantity in [results[fill_name(size), fill, metric]]
     ]
     if seeds is not None:
-        frame = seeds.frame
-        sizes = {fill_name(size): size for size in SIZES}
+        frame, sizes = seeds.frame, {fill_name(size): size for size in SIZES}
         others = frame[frame["metric"].isin(panels) & (frame["seed"] > frame["seed"].min())]
+        columns = ["metric", "fill", "system", "value", "seed"]
         rows += [
             (panels[metric], _FILL_WORDS[fill], sizes[system], value, np.nan, np.nan, seed)
-            for metric, fill, system, value, seed in others[
-                ["metric", "fill", "system", "value", "seed"]
-            ].itertuples(index=False)
+            for metric, fill, system, value, seed in others[columns].itertuples(index=False)
         ]
-    return pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high", "run"])
-
-
-def fill_title(courses: pd.DataFrame) -> str:
-    """Say at how many neighbours the curve of each policy is highest, in the first run."""
-    first_run = courses[(courses["panel"] == "nDCG@10") & (courses["run"] == 1)]
-    best = first_run.loc[first_run.groupby("line", sort=False)["value"].idxmax()]
-    peaks = [f"{at} if {line}" for line, at in zip(best["line"], best["at"], strict=True)]
-    return "Neighbours where each curve is highest:\n" + ",\n".join(
-        ", ".join(peaks[n : n + 2]) for n in range(0, len(peaks), 2)
+    return Figure(
+        "fills",
+        pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high", "run"]),
+        message,
+        "Two panels over the number of neighbours: nDCG@10 and Coverage@10, with a line for each "
+        "thing that may be made of items without a score.",
+        partial(
+            lines,
+            across="neighbours",
+            up={"nDCG@10": "mean over users"},
+            log=True,
+            ticks=(1, 3, 10, 30, 100),
+        ),
+        "figure-7",
     )
 
 
-def overlap_courses(overlaps: Results) -> pd.DataFrame:
-    """Follow both averages of kNN, and how many users it serves, over the overlap (Fig. 8)."""
+def overlap(overlaps: Results) -> Figure:
+    """Follow both averages of kNN, and how many users it serves, over the overlap: Fig. 8."""
+
+    def message(rows: pd.DataFrame) -> str:
+        precisions = rows[rows["panel"] == "P@10"]
+        rivals = precisions["line"].isin([_SHOWN[rival] for rival in READINGS])
+        level, words = precisions.loc[rivals, "value"].max(), ["kNN above both readings of MF"]
+        for kind in ("full", "reduced"):
+            own = precisions[precisions["line"] == f"kNN, {kind} average"]
+            own = own.dropna(subset="value").sort_values("at")
+            ahead = (own["value"] > level).to_numpy()
+            at = [f"{overlap:.0f}" for overlap in own["at"][ahead]]
+            onward = bool(at) and ahead[ahead.argmax() :].all()
+            at_some = f"at an overlap of {', '.join(at)} only"
+            where = f"from an overlap of {at[0]}" if onward else at_some
+            words.append(f"{kind} average: {where if at else 'never'}")
+        return "\n".join(words)
+
     names = {overlap: f"{KNN} k=10 overlap={overlap}" for overlap in OVERLAPS}
     rows: list[tuple[object, ...]] = [
         ("P@10", f"kNN, {label} average", overlap, precision.value, *precision.interval)
@@ -315,7 +382,7 @@ def overlap_courses(overlaps: Results) -> pd.DataFrame:
     for rival in READINGS:
         level = overlaps[rival, "full", "P@10"]
         rows += [
-            ("P@10", SHOWN_SYSTEMS[rival], overlap, level.value, np.nan, np.nan)
+            ("P@10", _SHOWN[rival], overlap, level.value, np.nan, np.nan)
             for overlap in (OVERLAPS[0], OVERLAPS[-1])
         ]
     rows += [
@@ -323,61 +390,63 @@ def overlap_courses(overlaps: Results) -> pd.DataFrame:
         for overlap, name in names.items()
         for served in [overlaps[name, "full", "Served@1"]]
     ]
-    return pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high"])
-
-
-def overlap_title(courses: pd.DataFrame) -> str:
-    """Say at which overlaps either average puts kNN above both readings of MF."""
-    precisions = courses[courses["panel"] == "P@10"]
-    level = max(
-        precisions.loc[precisions["line"] == SHOWN_SYSTEMS[rival], "value"].max()
-        for rival in READINGS
+    return Figure(
+        "overlap",
+        pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high"]),
+        message,
+        "Two panels over the least number of common items: both averages of P@10 of nearest "
+        "neighbours beside matrix factorisation, and the share of users served.",
+        partial(
+            lines,
+            across="least number of common items",
+            up={"P@10": "mean over users"},
+            looks=_LOOKS,
+            ticks=(1, 10, 20, 40),
+        ),
+        "figure-8",
     )
-    words = []
-    for kind in ("full", "reduced"):
-        line = (
-            precisions[precisions["line"] == f"kNN, {kind} average"]
-            .dropna(subset="value")
-            .sort_values("at")
-        )
-        is_ahead = (line["value"] > level).to_numpy()
-        at = [f"{overlap:.0f}" for overlap in line["at"][is_ahead]]
-        onward = bool(at) and is_ahead[is_ahead.argmax() :].all()
-        where = (
-            f"from an overlap of {at[0]}" if onward else f"at an overlap of {', '.join(at)} only"
-        )
-        words.append(f"{kind} average: {where if at else 'never'}")
-    return "\n".join(["kNN above both readings of MF", *words])
 
 
 # -- aggregation and significance ------------------------------------------------------------------
 
 
-def profile_courses(profiles: Table) -> pd.DataFrame:
+def profiles(table: Table) -> Figure:
     """Follow precision and rated share over how many ratings users have."""
+
+    def message(rows: pd.DataFrame) -> str:
+        precisions = rows[rows["panel"] == "P@10"].dropna(subset="value")
+        if precisions.empty:
+            return "Too few users for quarters of them"
+        wide = precisions.pivot_table(index="line", columns="at", values="value")
+        times = wide.iloc[:, -1] / wide.iloc[:, 0]
+        if not np.isfinite(times).all():
+            return "Some system finds nothing for the quarter\nwith fewest ratings"
+        return (
+            f"The quarter with most ratings has {times.min():.1f} to {times.max():.1f} times\n"
+            "the precision of the quarter with fewest"
+        )
+
     panels = {"P@10": "P@10", "judged@10": "rated among the ten"}
-    frame = profiles.frame
-    frame = frame[frame["metric"].isin(panels) & frame["system"].isin(SHOWN_SYSTEMS)]
-    courses = frame.assign(
-        panel=frame["metric"].map(panels), line=frame["system"].map(SHOWN_SYSTEMS)
-    ).rename(columns={"group": "at"})
-    order = courses["panel"].map(list(panels.values()).index)
-    courses = courses.assign(order=order).sort_values("order", kind="stable")
-    return courses[["panel", "line", "at", "value", "low", "high"]].reset_index(drop=True)
-
-
-def profile_title(courses: pd.DataFrame) -> str:
-    """Say how many times the precision of the lightest users that of the heaviest is."""
-    precisions = courses[courses["panel"] == "P@10"].dropna(subset="value")
-    if precisions.empty:
-        return "Too few users for quarters of them"
-    precisions = precisions.pivot_table(index="line", columns="at", values="value")
-    times = precisions.iloc[:, -1] / precisions.iloc[:, 0]
-    if not np.isfinite(times).all():
-        return "Some system finds nothing for the quarter\nwith fewest ratings"
-    return (
-        f"The quarter with most ratings has {times.min():.1f} to {times.max():.1f} times\n"
-        "the precision of the quarter with fewest"
+    frame = table.frame
+    frame = frame[frame["metric"].isin(panels) & frame["system"].isin(_SHOWN)]
+    frame = frame.assign(panel=frame["metric"].map(panels), line=frame["system"].map(_SHOWN))
+    frame = frame.rename(columns={"group": "at"})
+    order = frame["panel"].map(list(panels.values()).index)
+    frame = frame.assign(order=order).sort_values("order", kind="stable")
+    return Figure(
+        "profiles",
+        frame[["panel", "line", "at", "value", "low", "high"]].reset_index(drop=True),
+        message,
+        "Two panels over four quarters of the users: precision, and the share of the first ten "
+        "that is rated, with a line per system.",
+        partial(
+            lines,
+            across="quarter of the users, fewest ratings first",
+            up={"P@10": "mean"},
+            looks=_LOOKS,
+            ticks=(1, 2, 3, 4),
+        ),
+        "profiles",
     )
 
 
@@ -390,12 +459,20 @@ _CELLS: Mapping[str, str] = {
 }
 
 
-def significance(cells: Table) -> pd.DataFrame:
+def significance(cells: Table) -> Figure:
     """Tell which cells of Tables 3 and 4 are significant, and for whom, split by split."""
+
+    def message(rows: pd.DataFrame) -> str:
+        parts = ["Significantly ahead in every split"]
+        for panel, own in rows.groupby("panel", sort=False):
+            by_row = own.groupby("row")["sign"]
+            ahead, behind = int((by_row.min() > 0).sum()), int((by_row.max() < 0).sum())
+            parts.append(f"{panel}: kNN in {ahead} of {by_row.ngroups} rows, MF in {behind}")
+        return "\n".join(parts)
+
     frame = cells.frame
     signs = np.sign(frame["value"]).where(frame["p"] < 0.05, 0).astype(int)
-    all_cells = [(label, metric) for label, metrics in cell_metrics().items() for metric in metrics]
-    order = {cell: number for number, cell in enumerate(all_cells)}
+    listed = [(label, metric) for label, metrics in cell_metrics().items() for metric in metrics]
     row_cells = list(zip(frame["label"], frame["metric"], strict=True))
     marks = pd.DataFrame(
         {
@@ -403,19 +480,24 @@ def significance(cells: Table) -> pd.DataFrame:
             "row": [f"{_CELLS[label]}: {metric}" for label, metric in row_cells],
             "at": frame["seed"],
             "sign": signs,
-            "order": [order[cell] for cell in row_cells],
+            "first": frame["system"].map(list(_PANELS).index),
+            "order": [listed.index(cell) for cell in row_cells],
         }
+    ).sort_values(["first", "order", "at"], kind="stable", ignore_index=True)
+    return Figure(
+        "significance",
+        marks.drop(columns=["first", "order"]),
+        message,
+        "Two panels, a row for each cell of the paper's Tables 3 and 4 and a column for each "
+        "seed of the split; triangles tell who is significantly ahead.",
+        _draw_signs,
+        "significance",
     )
-    marks = marks.sort_values(["order", "at"], kind="stable").drop(columns="order")
-    first = marks["panel"].map(list(_PANELS.values()).index)
-    return marks.assign(first=first).sort_values("first", kind="stable").drop(columns="first")
 
 
-def significance_title(found: pd.DataFrame) -> str:
-    """Count the cells in which each system is significantly ahead in every split."""
-    parts = ["Significantly ahead in every split"]
-    for panel, rows in found.groupby("panel", sort=False):
-        wide = rows.groupby("row")["sign"]
-        ahead, behind = int((wide.min() > 0).sum()), int((wide.max() < 0).sum())
-        parts.append(f"{panel}: kNN in {ahead} of {wide.ngroups} rows, MF in {behind}")
-    return "\n".join(parts)
+def _draw_signs(rows: pd.DataFrame, *, title: str) -> Picture:
+    words = {1: _WINNERS[0], -1: _WINNERS[1], 0: "not significant"}
+    return dots(
+        rows.assign(line=rows["sign"].map(words)), title=title, value="at", marks="^vo",
+        keyed=list(words.values()), hollow=words[0], apart=False, across="seed of the split",
+    )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -20,13 +20,9 @@ from recbias.stats.comparison import holm, paired_t
 LEVEL = 0.05
 
 
-def _asked(parameters: Mapping[str, Any]) -> Iterator[Grid]:
-    return each_seed(Grid.from_dict(parameters["grid"]), parameters["seeds"])
-
-
-@maker(f"{CHAPTER}/fill_seeds", Table, grids=_asked, covers=("grid", "workers"))
-def fill_values(
-    dataset: Dataset, *, seeds: Sequence[int], grid: Mapping[str, Any], workers: int = 1
+@maker(CHAPTER, Table, grids=each_seed)
+def fill_seeds(
+    dataset: Dataset, *, seeds: Sequence[int], grid: Grid, workers: int = 1
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Measure each number of neighbours under each way to fill in, in several splits.
 
@@ -51,23 +47,23 @@ def fill_values(
     index = ("seed", "fill", "metric", "system")
     rows = [
         (split_grid.seed, fill, metric, name, measured.value)
-        for split_grid in _asked({"grid": grid, "seeds": seeds})
+        for split_grid in each_seed(grid, seeds)
         for name, users in measure_users(split_grid, dataset, workers=workers)
         for (fill, metric), measured in users.items()
     ]
     return index, pd.DataFrame(rows, columns=[*index, "value"])
 
 
-@maker(f"{CHAPTER}/fill_steps", Table, grids=_asked, covers=("grid", "workers"))
+@maker(CHAPTER, Table, grids=each_seed)
 def fill_steps(
-    dataset: Dataset, *, seeds: Sequence[int], grid: Mapping[str, Any], workers: int = 1
+    dataset: Dataset, *, seeds: Sequence[int], grid: Grid, workers: int = 1
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Test what more neighbours are worth: the mean over splits, users as clusters.
 
     Parameters
     ----------
     dataset, seeds, grid, workers
-        As of `fill_values`.
+        As of `fill_seeds`.
 
     Returns
     -------
@@ -80,7 +76,7 @@ def fill_steps(
     """
     index = ("fill", "metric", "step")
     sums: dict[tuple[str, str, str], np.ndarray[Any, Any]] = {}
-    for split_grid in _asked({"grid": grid, "seeds": seeds}):
+    for split_grid in each_seed(grid, seeds):
         for name, users in measure_users(split_grid, dataset, workers=workers):
             for (fill, metric), measured in users.items():
                 both = np.array([np.nan_to_num(measured.values), ~np.isnan(measured.values)])

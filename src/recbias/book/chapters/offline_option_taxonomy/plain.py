@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recbias.metrics import measure, parse_metric
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 STARS = (1, 2, 3, 4, 5)
 

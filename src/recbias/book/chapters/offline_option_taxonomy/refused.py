@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +26,7 @@ N_GROUPS = 4
 # -- who is refused --------------------------------------------------------------------------------
 
 
-def _served(parameters: Mapping[str, Any]) -> Iterator[Grid]:
-    grid = Grid.from_dict(parameters["grid"])
+def _served(grid: Grid) -> Iterator[Grid]:
     full_grid = replace(
         grid,
         protocols={"full": str(grid.parsed["full"])},
@@ -39,10 +37,8 @@ def _served(parameters: Mapping[str, Any]) -> Iterator[Grid]:
     return each_seed(full_grid, [grid.seed])
 
 
-@maker(f"{CHAPTER}/refused", Table, grids=_served, covers=("grid",))
-def refused_users(
-    dataset: Dataset, *, grid: Mapping[str, Any]
-) -> tuple[tuple[str, ...], pd.DataFrame]:
+@maker(CHAPTER, Table, grids=_served)
+def refused(dataset: Dataset, *, grid: Grid) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Compare the users whom the nearest neighbours serve with those whom they refuse.
 
     Parameters
@@ -65,7 +61,7 @@ def refused_users(
         adds to the P@10 of the nearest neighbours on the users it serves, against an overlap of 1,
         with ``gain_low`` and ``gain_high``. NaN where nobody is refused.
     """
-    (full_grid,) = _served({"grid": grid})
+    (full_grid,) = _served(grid)
     users = dict(measure_users(full_grid, dataset))
     (split,) = dataset_splits(dataset, full_grid.split, seed=full_grid.seed)
     tests = np.bincount(split.test.user, minlength=dataset.ratings.n_users).astype(np.float64)
@@ -146,8 +142,7 @@ def refused_tests(refused: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
 # -- who has much to go by -------------------------------------------------------------------------
 
 
-def _profiled(parameters: Mapping[str, Any]) -> Iterator[Grid]:
-    grid = Grid.from_dict(parameters["grid"])
+def _profiled(grid: Grid) -> Iterator[Grid]:
     profile_grid = replace(
         grid,
         protocols={label: str(grid.parsed[label]) for label in ("full", "condensed")},
@@ -158,10 +153,8 @@ def _profiled(parameters: Mapping[str, Any]) -> Iterator[Grid]:
     return each_seed(profile_grid, [grid.seed])
 
 
-@maker(f"{CHAPTER}/profiles", Table, grids=_profiled, covers=("grid",))
-def profile_groups(
-    dataset: Dataset, *, grid: Mapping[str, Any]
-) -> tuple[tuple[str, ...], pd.DataFrame]:
+@maker(CHAPTER, Table, grids=_profiled)
+def profiles(dataset: Dataset, *, grid: Grid) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Measure quarters of the users, by their number of training ratings.
 
     Parameters
@@ -181,7 +174,7 @@ def profile_groups(
         ``value``, a mean over ``n`` users with training ratings, and its 95 % interval, ``low`` to
         ``high``.
     """
-    (profile_grid,) = _profiled({"grid": grid})
+    (profile_grid,) = _profiled(grid)
     (split,) = dataset_splits(dataset, profile_grid.split, seed=profile_grid.seed)
     n_users = dataset.ratings.n_users
     trained = np.bincount(split.train.user, minlength=n_users)

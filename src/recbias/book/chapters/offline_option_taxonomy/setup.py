@@ -15,7 +15,6 @@ from recbias.book.choosing import left_out_metrics, measurable
 from recbias.book.systems.line_up import is_made_here
 from recbias.data.datasets import is_path, load_dataset
 from recbias.data.ratings import exact
-from recbias.experiment.grid import Grid
 from recbias.experiment.training_seeds import training_seeds
 from recbias.recommenders import Encoding, System, line_up, with_seeds
 
@@ -58,6 +57,19 @@ SIZES: tuple[int, ...] = (1, 3, 10, 30, 100)
 
 OVERLAPS: tuple[int, ...] = (1, 5, 10, 20, 40)
 """Least numbers of common items in the experiment on users without neighbours."""
+
+LABELS = (
+    "full",
+    "condensed",
+    "everybody",
+    "relevant",
+    "looser",
+    "by ratings",
+    "by positives",
+    "geometric",
+    "median",
+)
+"""What the paper's starting configuration, and one change of it each, are called."""
 
 PLACES = 20
 """Places of condensed lists of which it is told where they stand in the full one."""
@@ -147,28 +159,6 @@ def table_notes(dataset: str, min_rating: float) -> str:
 # -- the start, and what is measured there ---------------------------------------------------------
 
 
-def start_protocols(min_rating: float) -> dict[str, str]:
-    """Name the protocols of the paper's starting configuration, and of one change each.
-
-    Examples
-    --------
-    >>> start_protocols(4)["full"], start_protocols(4)["geometric"]
-    ('AI-AN-AR rel>=4 users=trained', 'AI-AN-AR rel>=4 users=trained statistic=geometric')
-    """
-    start = f"AI-AN-AR rel>={exact(min_rating)}"
-    return {
-        "full": f"{start} users=trained",
-        "condensed": f"{start} condensed users=trained",
-        "everybody": start,
-        "relevant": f"{start} users=relevant",
-        "looser": f"AI-AN-AR rel>={exact(min_rating - 1)} users=trained",
-        "by ratings": f"{start} users=trained weights=ratings",
-        "by positives": f"{start} users=trained weights=relevant",
-        "geometric": f"{start} users=trained statistic=geometric",
-        "median": f"{start} users=trained statistic=median",
-    }
-
-
 def cell_metrics() -> dict[str, tuple[str, ...]]:
     """Name the cells of Tables 3 and 4, by protocol.
 
@@ -213,7 +203,7 @@ def start_metrics() -> dict[str, tuple[str, ...]]:
     orders = tuple(f"RBO({phi:g}{form})" for form in ("", ",truncated") for phi in PERSISTENCES)
     residuals = tuple(f"RBPresidual({phi:g})" for phi in PERSISTENCES)
     return {
-        **dict.fromkeys(start_protocols(4), both),
+        **dict.fromkeys(LABELS, both),
         **cells,
         "full": (
             *cells["full"], *depths, *residuals, "nDCG(err)@10", "judged@10", "Served@1",
@@ -234,49 +224,29 @@ def combined(measured: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, str], 
     return tuple((label, metric) for label, metrics in measured.items() for metric in metrics)
 
 
-def start_grid(dataset: str, min_rating: float, *, seed: int, n_seeds: int | None = None) -> Grid:
-    """Ask for the paper's starting configuration and one change each (Tables 2 to 4, Figure 6)."""
-    protocols = start_protocols(min_rating)
-    measured = {
-        label: measurable(dataset, start_metrics()[label], min_rating=min_rating)
-        for label in protocols
-    }
-    return Grid(
-        dataset,
-        systems_of(SYSTEMS, min_rating, dataset, n_seeds),
-        protocols,
-        measured,
-        split=split_of(HALF),
-        seed=seed,
-        compare=combined(
-            {label: cells_of(measured[label], label) for label in ("full", "condensed")}
-        ),
-        replicates=combined(measured),
-    )
-
-
-def ratio_grid(
-    dataset: str, min_rating: float, ratio: int, *, seed: int, n_seeds: int | None = None
-) -> Grid:
-    """Ask for one share of training ratings (Figures 2 to 4).
+def metrics_of(dataset: str, min_rating: float) -> dict[str, tuple[str, ...]]:
+    """Name what is measured at the start of it that a data set can have, by protocol.
 
     Examples
     --------
-    >>> ratio_grid("synthetic", 4, 80, seed=1).split
-    'ratio 0.2'
+    >>> metrics_of("synthetic", 4)["geometric"]
+    ('P@10', 'nDCG@10')
     """
-    protocols = {label: start_protocols(min_rating)[label] for label in ("full", "condensed")}
-    both = ("P@10", "nDCG@10")
-    measured = {"full": (*both, "judged@10"), "condensed": both}
-    return Grid(
-        dataset,
-        systems_of(SYSTEMS, min_rating, dataset, n_seeds),
-        protocols,
-        measured,
-        split=split_of(ratio),
-        seed=seed,
-        replicates=combined(measured),
-    )
+    return {
+        label: measurable(dataset, texts, min_rating=min_rating)
+        for label, texts in start_metrics().items()
+    }
+
+
+def compared(measured: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, str], ...]:
+    """List by what all pairs of systems are tested: the cells of Tables 3 and 4.
+
+    Examples
+    --------
+    >>> compared({"full": ("P@10", "nDCG@5"), "condensed": ("P@10",)})
+    (('full', 'P@10'), ('condensed', 'P@10'))
+    """
+    return combined({label: cells_of(measured[label], label) for label in ("full", "condensed")})
 
 
 # -- items without a score, users without neighbours -----------------------------------------------
@@ -291,49 +261,3 @@ def fill_name(size: int) -> str:
     ('User kNN k=3', 'User kNN')
     """
     return KNN if size == 100 else f"{KNN} k={size}"
-
-
-def fill_grid(dataset: str, min_rating: float, *, seed: int) -> Grid:
-    """Ask what is made of items without a score: half of the ratings, all users (Figure 7).
-
-    Examples
-    --------
-    >>> fill_grid("synthetic", 4, seed=1).select
-    'keep=50%'
-    """
-    start = f"AI-AN-AR rel>={exact(min_rating)} condensed"
-    protocols = {label: f"{start}{policy}" for label, policy in FILLS.items()}
-    measured = dict.fromkeys(protocols, ("P@10", "nDCG@10", "Served@1", "Served@10"))
-    return Grid(
-        dataset,
-        systems_of(tuple(map(fill_name, SIZES)), min_rating, dataset),
-        protocols,
-        measured,
-        split=split_of(HALF),
-        seed=seed,
-        select="keep=50%",
-        replicates=combined(measured),
-    )
-
-
-def overlap_grid(dataset: str, min_rating: float, *, seed: int, n_seeds: int | None = None) -> Grid:
-    """Ask what averages make of users without neighbours (Figure 8).
-
-    Examples
-    --------
-    >>> overlap_grid("synthetic", 4, seed=1).protocols["reduced"]
-    'AI-AN-AR rel>=4 users=trained coverage=reduced'
-    """
-    start = start_protocols(min_rating)["full"]
-    protocols = {"full": start, "reduced": f"{start} coverage=reduced"}
-    measured = dict.fromkeys(protocols, ("P@10", "nDCG@10", "Served@1", "Served@10"))
-    names = tuple(f"{KNN} k=10 overlap={overlap}" for overlap in OVERLAPS)
-    return Grid(
-        dataset,
-        systems_of((*names, *READINGS), min_rating, dataset, n_seeds),
-        protocols,
-        measured,
-        split=split_of(HALF),
-        seed=seed,
-        replicates=combined(measured),
-    )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,8 +42,7 @@ SURELY = 0.9
 # -- the cells of Tables 3 and 4 -------------------------------------------------------------------
 
 
-def _cells(parameters: Mapping[str, Any]) -> Iterator[Grid]:
-    grid = Grid.from_dict(parameters["grid"])
+def _cells(grid: Grid, seeds: Sequence[int]) -> Iterator[Grid]:
     metrics = {label: cells_of(grid.by_label[label], label) for label in cell_metrics()}
     cells_grid = replace(
         grid,
@@ -53,12 +51,12 @@ def _cells(parameters: Mapping[str, Any]) -> Iterator[Grid]:
         compare=(),
         replicates=(),
     )
-    return each_seed(cells_grid, parameters["seeds"])
+    return each_seed(cells_grid, seeds)
 
 
-@maker(f"{CHAPTER}/cells", Table, grids=_cells, covers=("grid", "workers"))
-def table_cells(
-    dataset: Dataset, *, seeds: Sequence[int], grid: Mapping[str, Any], workers: int = 1
+@maker(CHAPTER, Table, grids=_cells)
+def cells(
+    dataset: Dataset, *, seeds: Sequence[int], grid: Grid, workers: int = 1
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Compare the nearest neighbours with both readings of MF in the cells of Tables 3 and 4.
 
@@ -83,7 +81,7 @@ def table_cells(
     """
     index = ("seed", "label", "metric", "system")
     rows = []
-    for split_grid in _cells({"grid": grid, "seeds": seeds}):
+    for split_grid in _cells(grid, seeds):
         users = dict(measure_users(split_grid, dataset, workers=workers))
         for (label, metric), knn in users[KNN].items():
             for name in READINGS:
@@ -97,8 +95,7 @@ def table_cells(
 # -- the course over ratios ------------------------------------------------------------------------
 
 
-def _ratios(parameters: Mapping[str, Any]) -> Iterator[Grid]:
-    grid = Grid.from_dict(parameters["grid"])
+def _ratios(grid: Grid, seeds: Sequence[int], ratios: Sequence[int]) -> Iterator[Grid]:
     metrics = ("P@10", "nDCG@10")
     labels = ("full", "condensed")
     lists_grid = replace(
@@ -108,18 +105,16 @@ def _ratios(parameters: Mapping[str, Any]) -> Iterator[Grid]:
         compare=(),
         replicates=(),
     )
-    return each_seed(
-        lists_grid, parameters["seeds"], [split_of(ratio) for ratio in parameters["ratios"]]
-    )
+    return each_seed(lists_grid, seeds, [split_of(ratio) for ratio in ratios])
 
 
-@maker(f"{CHAPTER}/seeds", Table, grids=_ratios, covers=("grid", "workers"))
-def ratio_values(
+@maker(CHAPTER, Table, grids=_ratios)
+def seeds(
     dataset: Dataset,
     *,
     seeds: Sequence[int],
     ratios: Sequence[int],
-    grid: Mapping[str, Any],
+    grid: Grid,
     workers: int = 1,
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Follow the systems over the share of the ratings that is trained on, in several splits.
@@ -127,7 +122,7 @@ def ratio_values(
     Parameters
     ----------
     dataset, seeds, grid, workers
-        As of `table_cells`.
+        As of `cells`.
     ratios
         Shares, in percent.
 
@@ -140,7 +135,7 @@ def ratio_values(
     """
     index = ("seed", "ratio", "label", "metric", "system")
     rows = []
-    split_grids = _ratios({"grid": grid, "seeds": seeds, "ratios": ratios})
+    split_grids = _ratios(grid, seeds, ratios)
     for split_grid, ratio in zip(split_grids, [r for _ in seeds for r in ratios], strict=True):
         for name, users in measure_users(split_grid, dataset, workers=workers):
             for (label, metric), measured in users.items():

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recbias.book.chapters.offline_option_taxonomy.decision_figures import alternative_name
-from recbias.book.chapters.offline_option_taxonomy.figures import cell_gap
+from recbias.book.chapters.offline_option_taxonomy.decisions import alternative_name
 from recbias.book.chapters.offline_option_taxonomy.setup import (
     KNN,
     PERSISTENCES,
@@ -29,6 +28,7 @@ from recbias.experiment.decisions import (
 )
 from recbias.experiment.makers import Table
 from recbias.experiment.options import Options
+from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 from recbias.protocol.relevance import GainMap
 
@@ -333,3 +333,11 @@ def options_table() -> str:
         rows.append((text.replace("|", r"\|"), f"{choice.means} ({choice.acts})", used or "–"))
         last = choice.decision
     return markdown_table(("in the line", "means (acts on)", "used by"), rows)
+
+
+def cell_gap(cells: Table, label: str, metric: str, rival: str) -> Quantity:
+    """Read kNN - MF of a cell on the first split, where each system is trained once."""
+    frame = cells.frame
+    rows = frame[frame["seed"] == frame["seed"].min()].set_index(["label", "metric", "system"])
+    value, low, high = rows.loc[(label, metric, rival), ["value", "low", "high"]].astype(float)
+    return Quantity(value, None, limits=(low, high))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,16 +19,16 @@ from recbias.book.chapters.offline_option_taxonomy.decisions import (
 )
 from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import truth_of
-from recbias.claims.quantities import over_worlds
+from recbias.claims.quantities import one_of, over_worlds
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
-from recbias.data.simulation import REVISION, PreferenceOptions
+from recbias.data.simulation import PreferenceOptions
 from recbias.errors import DataError
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import Grid, component_revisions
+from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.options import Options
 from recbias.experiment.outcomes import Outcome, evaluate
+from recbias.experiment.worlds import Seen, World, each_world
 
 WORLDS: Mapping[str, Any] = {
     "relations": (0.6, 0.0, -0.6),
@@ -35,9 +36,8 @@ WORLDS: Mapping[str, Any] = {
     "size": (500, 800),
     "density": 0.03,
     "min_rating": 4,
-    "workers": 2,
 }
-"""What the chapter asks of `worlds_right`, whatever the data of its page."""
+"""What the chapter asks of `worlds`, whatever the data of its page."""
 
 _HELD: Mapping[str, int] = {"cm100k": 5}
 """Folds of the random judgments, where observed ratings are among them."""
@@ -135,32 +135,26 @@ def _named(
     return [(_DEFAULT, _DEFAULT, candidates[0].base), *others]
 
 
-def _grids(parameters: Mapping[str, Any]) -> list[Grid]:
-    grid = Grid.from_dict(parameters["grid"])
-    choices = _named(
-        parameters["min_rating"], grid.seed, timed=parameters["timed"], test=held_of(grid.dataset)
-    )
+def _grids(grid: Grid, min_rating: float, timed: bool) -> list[Grid]:
+    choices = _named(min_rating, grid.seed, timed=timed, test=held_of(grid.dataset))
     options = [chosen for _, _, chosen in choices]
     truths = [true_options(chosen, grid.dataset) for chosen in options]
     return [chosen.grid(grid.dataset, grid.systems) for chosen in dict.fromkeys(options + truths)]
 
 
-def _used(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    """Name the cells of all options, and of one truth: it goes stale with those of other splits."""
-    grid = Grid.from_dict(parameters["grid"])
-    candidates = alternatives(
-        parameters["min_rating"], grid.seed, timed=parameters["timed"], test=held_of(grid.dataset)
-    )
+def _used(grid: Grid, min_rating: float, timed: bool) -> list[Grid]:
+    """List the cells of all options, and of one truth: it goes stale with those of other splits."""
+    candidates = alternatives(min_rating, grid.seed, timed=timed, test=held_of(grid.dataset))
     options = [
         *(alternative.options for alternative in candidates),
         true_options(candidates[0].base, grid.dataset),
     ]
-    return [chosen.grid(grid.dataset, grid.systems).key_of(hashes) for chosen in options]
+    return [chosen.grid(grid.dataset, grid.systems) for chosen in options]
 
 
-@maker(f"{CHAPTER}/truths", Table, revision=2, uses=_used, grids=_grids, covers=("grid",))
-def truths_right(
-    dataset: Dataset, *, min_rating: float, timed: bool, grid: Mapping[str, Any]
+@maker(CHAPTER, Table, revision=2, uses=_used, grids=_grids)
+def truths(
+    dataset: Dataset, *, min_rating: float, timed: bool, grid: Grid
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Tell which options agree with unbiased judgments.
 
@@ -182,16 +176,15 @@ def truths_right(
     frame : DataFrame
         ``options``, the text, and the columns of :func:`compare_with_truth`.
     """
-    parsed = Grid.from_dict(grid)
     rows = _rows(
-        parsed.dataset, min_rating, parsed.systems, seed=parsed.seed, timed=timed,
-        test=held_of(parsed.dataset), truth=parsed.dataset,
+        grid.dataset, min_rating, grid.systems, seed=grid.seed, timed=timed,
+        test=held_of(grid.dataset), truth=grid.dataset,
     )  # fmt: skip
     return ("decision", "option"), pd.DataFrame(list(rows))
 
 
 def truths_asked(dataset: str, min_rating: float, *, seed: int) -> dict[str, Any]:
-    """Say what `truths_right` is asked for; empty for data without unbiased judgments.
+    """Say what `truths` is asked for; empty for data without unbiased judgments.
 
     Examples
     --------
@@ -204,28 +197,17 @@ def truths_asked(dataset: str, min_rating: float, *, seed: int) -> dict[str, Any
     return {name: parameters[name] for name in ("min_rating", "timed", "grid")}
 
 
-class _Task(NamedTuple):
-    relation: float
-    seed: int
-
-
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, systems and ranks."""
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "systems": [
-            {"name": system.name, **system.identity()}
-            for system in fourteen(parameters["min_rating"])
-        ],
-        "options": [
-            str(alternative.options) for alternative in alternatives(parameters["min_rating"], 1)
-        ],
-    }
-
-
-@maker(f"{CHAPTER}/worlds", Table, revision=2, uses=_revisions, covers=("workers",))
-def worlds_right(
+@maker(
+    CHAPTER,
+    Table,
+    revision=2,
+    parts=("splits", "ranking", "world"),
+    systems=fourteen,
+    uses={
+        "options": lambda min_rating: [str(each.options) for each in alternatives(min_rating, 1)]
+    },
+)
+def worlds(
     *,
     relations: Sequence[float],
     seeds: Sequence[int],
@@ -256,24 +238,27 @@ def worlds_right(
     frame : DataFrame
         ``options``, the text, and the columns of :func:`compare_with_truth`.
     """
-    tasks = [_Task(relation, seed) for relation in relations for seed in seeds]
-    work = partial(_world, size=tuple(size), density=density, min_rating=min_rating)
-    with open_executor(workers) as executor:
-        frames = run_all(work, tasks, executor, label="worlds")
+    alike = PreferenceOptions(users=size[0], items=size[1], density=density, liked=int(min_rating))
+    made = [
+        World(
+            str(replace(alike, relation=relation, seed=seed)),
+            seed,
+            {"relation": relation, "seed": seed},
+        )
+        for relation in relations
+        for seed in seeds
+    ]
+    frames = each_world(partial(_options_right, min_rating), made, workers=workers)
     index = ("relation", "seed", "decision", "option")
     return index, pd.concat(frames, ignore_index=True)
 
 
-def _world(task: _Task, *, size: Sequence[int], density: float, min_rating: float) -> pd.DataFrame:
-    world = PreferenceOptions(
-        users=size[0], items=size[1], density=density, liked=int(min_rating),
-        relation=task.relation, seed=task.seed,
-    )  # fmt: skip
+def _options_right(min_rating: float, seen: Seen) -> pd.DataFrame:
     rows = _rows(
-        str(world), min_rating, fourteen(min_rating), seed=task.seed, test="observed", truth="",
-        timed=False,
+        seen.dataset.name, min_rating, fourteen(min_rating), seed=seen.seed, test="observed",
+        truth="", timed=False,
     )  # fmt: skip
-    return pd.DataFrame(list(rows)).assign(relation=task.relation, seed=task.seed)
+    return pd.DataFrame(list(rows)).assign(**seen.labels)
 
 
 def shares_of(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -284,17 +269,24 @@ def shares_of(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def compare_with_rivals(worlds: Table) -> pd.DataFrame:
-    """Compare how well the commonest option of a decision and its rivals agree with the truth."""
+    """Compare how well the commonest option of a decision and its rivals agree with the truth.
+
+    The intervals of all rivals are right together, as rivals that surely agree better are picked.
+    """
     frame = worlds.frame
     right, wrong, shares = (shares_of(frame, name) for name in ("right", "wrong", "agreement"))
     options = frame.drop_duplicates("option")[["decision", "option"]]
-    rows = []
+    pairs = []
     for decision, (option, _) in COMMONEST.items():
         names = options["option"][options["decision"] == decision].tolist()
-        for rival in [*(other for other in names if other != option), *{_DEFAULT} - {option}]:
-            gap = over_worlds((shares[option] - shares[rival]).dropna().to_numpy(float))
-            means = float(right[option].mean()), float(wrong[option].mean())
-            rows.append((decision, option, rival, *means, gap.value, *gap.interval))
+        rivals = [*(other for other in names if other != option), *{_DEFAULT} - {option}]
+        pairs += [(decision, option, rival) for rival in rivals]
+    rows = []
+    for decision, option, rival in pairs:
+        gap = over_worlds((shares[option] - shares[rival]).dropna().to_numpy(float))
+        means = float(right[option].mean()), float(wrong[option].mean())
+        interval = one_of(gap, len(pairs)).interval
+        rows.append((decision, option, rival, *means, gap.value, *interval))
     columns = ["decision", "option", "rival", "right", "wrong", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -11,11 +11,8 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from recbias.data.datasets import Dataset
-from recbias.errors import TrainingError
-from recbias.experiment.cells import grid_cells, run_cell
-from recbias.experiment.engine import open_executor, run_all, run_each
 from recbias.experiment.grid import Grid
-from recbias.experiment.reduction import fold_tasks, reduce_fold
+from recbias.experiment.users import reduced_systems, user_values
 from recbias.metrics.aggregation import finish, weighted_units
 from recbias.stats.comparison import paired_t
 
@@ -58,27 +55,16 @@ def measure_users(
     grid: Grid, dataset: Dataset, *, workers: int = 1
 ) -> Iterator[tuple[str, Mapping[tuple[str, str], Users]]]:
     """Measure every user under every system of a grid."""
-    named_cells = grid_cells(grid, dataset, None)
-    missing = [cell for _, cell in named_cells if cell.missing()]
-    with open_executor(workers if missing else 1, kept=True) as executor:
-        reasons = run_all(run_cell, missing, executor, label=f"{dataset.name}: cells")
-        if failed := [reason for reason in reasons if reason]:
-            raise TrainingError(failed[0])
-        tasks = fold_tasks(grid, named_cells)
-        reductions = run_each(reduce_fold, tasks, executor, label=f"{dataset.name}: users")
-        for task, (parts, _) in zip(tasks, reductions, strict=True):
-            users = {}
-            for label, metrics in grid.by_label.items():
-                averaging = grid.parsed[label].averaging
-                (columns,) = parts[label].columns
-                totals, weights = columns[:-1], columns[-1]
-                values = finish(columns.sum(axis=1), averaging, n_metrics=len(metrics))
-                user_values = np.divide(
-                    totals, weights, out=np.full(totals.shape, np.nan), where=weights > 0
-                )
-                for place, metric in enumerate(metrics):
-                    users[label, metric] = Users(user_values[place], weights, float(values[place]))
-            yield task.grid.systems[0].name, users
+    for name, (parts,) in reduced_systems(grid, dataset, workers=workers):
+        users = {}
+        for label, metrics in grid.by_label.items():
+            (columns,) = parts[label].columns
+            averaging = grid.parsed[label].averaging
+            values = finish(columns.sum(axis=1), averaging, n_metrics=len(metrics))
+            of_users = user_values(grid, label, [parts])
+            for metric, value in zip(metrics, values.tolist(), strict=True):
+                users[label, metric] = Users(*of_users[metric], value)
+        yield name, users
 
 
 class Compared(NamedTuple):

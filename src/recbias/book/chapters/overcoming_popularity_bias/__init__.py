@@ -42,7 +42,7 @@ from recbias.book.chapters.overcoming_popularity_bias.worlds import WORLDS
 from recbias.claims.evidence import View
 from recbias.claims.values import Function
 
-__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS", "VIEWS"]
+__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS", "VIEWS", "measure"]
 
 FUNCTIONS: Mapping[str, Function] = {
     "balanced": balanced,
@@ -70,4 +70,5 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
-import_makers(__name__, __path__)
+measure = import_makers(__name__, __path__)
+"""What the chapter measures beside its grids, by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recbias.book.chapters.overcoming_popularity_bias.incomplete import incomplete_checks
@@ -23,37 +23,32 @@ from recbias.claims.checks import Check, Checks
 from recbias.data.datasets import Dataset
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import maker
-from recbias.protocol import splits
 from recbias.protocol.splits import KEPT_SHARE, SplitRule
 from recbias.protocol.testset import dataset_splits
 
 
-def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revision of splits, the cells that ranked the systems, and the metrics."""
-    systems = Grid.from_dict(parameters["grid"])
-    metrics = used_metrics(parameters["cutoff"], parameters["size"])
-    of_popularity = checked_grids(systems, _rule(**parameters))
-    return {
-        "splits": splits.REVISION,
-        "grid": ranked_grid(systems).key_of(hashes),
-        "metrics": metrics,
-        "percentiles": [grid.key_of(hashes) for grid in of_popularity],
-    }
+def _of_popularity(grid: Grid, test_share: float, kept_share: float) -> Sequence[Grid]:
+    return checked_grids(grid, _rule(test_share, kept_share))
 
 
-def _rule(test_share: float = 0.2, kept_share: float = KEPT_SHARE, **_others: Any) -> str:
+def _rule(test_share: float, kept_share: float) -> str:
     return str(SplitRule("uniform", test_share, kept_share))
 
 
-@maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grid",))
-def remedy_checks(
+@maker(
+    CHAPTER,
+    Checks,
+    parts=("splits",),
+    uses={"grid": ranked_grid, "metrics": used_metrics, "percentiles": _of_popularity},
+)
+def checks(
     dataset: Dataset,
     *,
     min_rating: float,
     seed: int,
     cutoff: int,
     size: int,
-    grid: Mapping[str, Any],
+    grid: Grid,
     test_share: float = 0.2,
     kept_share: float = KEPT_SHARE,
 ) -> tuple[list[Check], Mapping[str, float]]:
@@ -86,7 +81,6 @@ def remedy_checks(
     split, again = (
         dataset_splits(dataset, rule, seed=split_seed)[0] for split_seed in (seed, seed + 1)
     )
-    systems = Grid.from_dict(grid)
     options: dict[str, Any] = {"min_rating": min_rating, "cutoff": cutoff, "size": size}
     shares = {"test_share": test_share, "kept_share": kept_share}
     checks = [
@@ -95,7 +89,7 @@ def remedy_checks(
         *check_feasible(counts, **shares),
         *check_drawn_positives(split, min_rating=min_rating, seed=seed),
         *check_candidates(split, **shares),
-        *incomplete_checks(dataset, systems, **options),
+        *incomplete_checks(dataset, grid, **options),
     ]
-    of_percentiles, statistics = percentile_checks(dataset, systems, split, **options)
+    of_percentiles, statistics = percentile_checks(dataset, grid, split, **options)
     return [*checks, *of_percentiles], statistics

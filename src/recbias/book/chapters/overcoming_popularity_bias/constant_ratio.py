@@ -15,20 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
 from recbias.book.chapters.popularity_bias.law import world_name
-from recbias.book.chapters.popularity_bias.skew import of_positions
 from recbias.book.non_personalised import baselines
-from recbias.data.datasets import load_dataset
-from recbias.data.simulation import REVISION, parse_world
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
+from recbias.data.ratings import exact
+from recbias.data.simulation import parse_world
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import aggregation, parse_metric
+from recbias.experiment.worlds import Ranked, World, WorldGrid, run_worlds
 from recbias.protocol.relevance import relevant
-from recbias.protocol.splits import Split, SplitRule
-from recbias.ranking import rank_once
 from recbias.recommenders import System
 
 _ASKED: Mapping[str, Any] = {
@@ -36,7 +30,6 @@ _ASKED: Mapping[str, Any] = {
     "size": 100,
     "split": "ratio 0.2",
     "uniform": "uniform 0.2",
-    "workers": 2,
 }
 
 CONSTANT_RATIO: Mapping[str, Any] = {
@@ -70,6 +63,8 @@ _RULES: Mapping[str, tuple[bool, str]] = {
 UNIFORM_LABELS = tuple(label for label, (is_uniform, _) in _RULES.items() if is_uniform)
 """What is measured on a uniform split."""
 
+_LABELS = tuple(label for label in _RULES if label not in UNIFORM_LABELS)
+
 
 def metrics_of(label: str, cutoff: int, size: int) -> tuple[str, str]:
     """Name what is measured under a label: expected precision, and that of Random.
@@ -83,26 +78,29 @@ def metrics_of(label: str, cutoff: int, size: int) -> tuple[str, str]:
     return f"P@{cutoff}{condition}", f"rho{condition}"
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    texts = {
-        text
-        for label in _RULES
-        for text in metrics_of(label, parameters["cutoff"], parameters["size"])
-    }
-    known = {system.name: system for system in baselines(parameters["min_rating"])}
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in sorted(texts)],
-        "systems": [{"name": name, **known[name].identity()} for name in parameters["systems"]],
-    }
+def texts_of(labels: Iterable[str], cutoff: int, size: int) -> list[str]:
+    """List the metrics of several labels, each once."""
+    return sorted({text for label in labels for text in metrics_of(label, cutoff, size)})
 
 
-@maker(f"{CHAPTER}/constant_ratio", Table, uses=_revisions, covers=("workers",))
+def _texts(cutoff: int, size: int) -> list[str]:
+    return texts_of(_RULES, cutoff, size)
+
+
+def _systems(systems: Sequence[str], min_rating: float) -> list[System]:
+    known = {system.name: system for system in baselines(min_rating)}
+    return [known[name] for name in systems]
+
+
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_texts,
+    systems=_systems,
+)
 def constant_ratio(
-    *, alphas: Sequence[float], **asked: Any
+    *, alphas: Sequence[float], workers: int = 1, **asked: Any
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Measure rankings where nobody prefers anything.
 
@@ -110,11 +108,13 @@ def constant_ratio(
     ----------
     alphas
         Exponents of the power law of popularity, in worlds of the size of MovieLens 1M.
+    workers
+        Processes; the results do not depend on them.
     **asked
         ``n_worlds``: how many independent worlds of each, those of seeds 1, 2, ...; ``systems`` of
         :func:`recbias.book.non_personalised.baselines`; ``min_rating``, the smallest rating that
         is relevant; ``cutoff`` and ``size``, n of P@n and T of 1R; ``split`` and ``uniform``, texts
-        of the splits, of whose folds the first is used; ``workers``, on which no result depends.
+        of the splits, of whose folds the first is used.
 
     Returns
     -------
@@ -127,12 +127,20 @@ def constant_ratio(
         ``rise``, the share of positives among the test ratings of the tenth of the tested items
         that is most popular in training, over that of all of them.
     """
-    return _measure("alpha", {alpha: world_name(alpha, 1) for alpha in alphas}, **asked)
+    return _measure(
+        "alpha", {alpha: world_name(alpha, 1) for alpha in alphas}, workers=workers, **asked
+    )
 
 
-@maker(f"{CHAPTER}/rising_ratio", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_texts,
+    systems=_systems,
+)
 def rising_ratio(
-    *, relations: Sequence[float], **asked: Any
+    *, relations: Sequence[float], workers: int = 1, **asked: Any
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Measure rankings where popular items are liked less, or more, than others.
 
@@ -143,7 +151,7 @@ def rising_ratio(
     ----------
     relations
         Rank correlations of popularity and liking, in worlds of the size of MovieLens 100K.
-    **asked
+    workers, **asked
         As of `constant_ratio`.
 
     Returns
@@ -154,97 +162,73 @@ def rising_ratio(
         As of `constant_ratio`.
     """
     worlds = {relation: f"world(relation={relation:g},choice=0)" for relation in relations}
-    return _measure("relation", worlds, **asked)
+    return _measure("relation", worlds, workers=workers, **asked)
 
 
 def _measure(
     index: str,
-    worlds: Mapping[float, str],
+    kinds: Mapping[float, str],
     *,
     n_worlds: int,
     systems: Sequence[str],
     min_rating: float,
-    cutoff: int,
-    size: int,
     split: str,
     uniform: str,
     workers: int = 1,
+    **sizes: int,
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
-    names = [
-        (kind, str(dataclasses.replace(parse_world(name), seed=number + 1)))
-        for kind, name in worlds.items()
-        for number in range(n_worlds)
+    worlds = [
+        World(
+            str(dataclasses.replace(parse_world(name), seed=number)),
+            number,
+            {index: kind, "number": number},
+        )
+        for kind, name in kinds.items()
+        for number in range(1, n_worlds + 1)
     ]
-    work = partial(
-        _in_world,
-        systems=tuple(systems),
-        min_rating=min_rating,
-        sizes=(cutoff, size),
-        splits=(split, uniform),
+    asked = [system for system in baselines(min_rating) if system.name in systems]
+    grids = [
+        labels_grid(worlds, asked, labels, min_rating=min_rating, split=rule, **sizes)
+        for labels, rule in ((_LABELS, split), (UNIFORM_LABELS, uniform))
+    ]
+    grids[1] = dataclasses.replace(grids[1], own=partial(_rise, min_rating=min_rating))
+    names = (index, "number", "system")
+    whole, drawn = (rows.set_index([*names]) for rows in run_worlds(*grids, workers=workers))
+    rows = whole.join(drawn)
+    rise = rows.pop("rise")
+    for more in ("", "-control"):
+        rows[f"gain{more}"] = rows[f"U1R{more}"] / rows[f"rho U1R{more}"]
+    return names, rows.assign(rise=rise).reset_index()
+
+
+def labels_grid(
+    worlds: Sequence[World],
+    systems: Sequence[System],
+    labels: Sequence[str],
+    *,
+    cutoff: int,
+    size: int,
+    min_rating: float,
+    split: str,
+) -> WorldGrid:
+    """Ask for expected precision under labels of a split, and for that of Random."""
+    return WorldGrid(
+        worlds,
+        systems,
+        {label: f"{_RULES[label][1]} rel>={exact(min_rating)}" for label in labels},
+        {
+            f"{more}{label}": (label, text)
+            for label in labels
+            for more, text in zip(("", "rho "), metrics_of(label, cutoff, size), strict=True)
+        },
+        split=split,
     )
-    with open_executor(workers) as executor:
-        by_world = run_all(work, [name for _, name in names], executor, label="worlds")
-    rows = [
-        {index: kind, **row}
-        for (kind, _), rows in zip(names, by_world, strict=True)
-        for row in rows
-    ]
-    return (index, "number", "system"), pd.DataFrame(rows)
 
 
-def _in_world(
-    name: str,
-    *,
-    systems: Sequence[str],
-    min_rating: float,
-    sizes: tuple[int, int],
-    splits: tuple[str, str],
-) -> list[dict[str, Any]]:
-    number = parse_world(name).seed
-    ratings = load_dataset(name).ratings
-    folds = [
-        SplitRule.parse(text).splits(ratings, rng=stream(number, "split", text))[0]
-        for text in splits
-    ]
-    rise = _rise(folds[1], min_rating)
-    rows = []
-    for system in (baseline for baseline in baselines(min_rating) if baseline.name in systems):
-        row: dict[str, Any] = {"number": number, "system": system.name}
-        for is_uniform, fold in enumerate(folds):
-            labels = [
-                label for label, (of_uniform, _) in _RULES.items() if of_uniform == bool(is_uniform)
-            ]
-            row |= measured_on(fold, system, labels, sizes, min_rating=min_rating, seed=number)
-        row["gain"] = row["U1R"] / row["rho U1R"]
-        row["gain-control"] = row["U1R-control"] / row["rho U1R-control"]
-        rows.append({**row, "rise": rise})
-    return rows
-
-
-def measured_on(
-    fold: Split,
-    system: System,
-    labels: Iterable[str],
-    sizes: tuple[int, int],
-    *,
-    min_rating: float,
-    seed: int,
-) -> dict[str, float]:
-    """Train a ranking and measure it under several labels."""
-    model = system.build().fit(fold.train, rng=stream(seed, "train", system.stream_label(), 0))
-    positions, _ = rank_once(model, fold, depth=1, seed=seed)
-    row = {}
-    for label in labels:
-        metrics = metrics_of(label, *sizes)
-        values = of_positions(positions, {_RULES[label][1]: metrics}, min_rating=min_rating)
-        row[label], row[f"rho {label}"] = (values[text] for text in metrics)
-    return row
-
-
-def _rise(fold: Split, min_rating: float) -> float:
+def _rise(ranked: Ranked, *, min_rating: float) -> dict[str, float]:
     """Divide the positive ratio of the most popular tested items by that of all."""
-    tested = fold.test_items
+    fold, tested = ranked.fold, ranked.fold.test_items
     popular = tested[np.argsort(-fold.train.item_counts()[tested], kind="stable")]
     top = np.isin(fold.test.item, popular[: max(1, len(tested) // 10)])
     positive = relevant(fold.test.value, min_rating)
-    return float(positive[top].mean() / positive.mean())
+    return {"rise": float(positive[top].mean() / positive.mean())}

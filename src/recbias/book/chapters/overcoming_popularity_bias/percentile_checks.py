@@ -28,7 +28,7 @@ from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import popularity_groups
 from recbias.protocol.testset import TestSet, dataset_splits, reduced_split
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 MOST_USERS = 300
 """So many users' runs are ranked again by sorting; of more, a sample."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import popularity_groups
 from recbias.protocol.testset import dataset_splits
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.stats.resampling import bootstrap_weights, weighted_sums
 
 INDEX = ("quantity", "percentile")
@@ -42,28 +41,23 @@ FEWEST = 3
 FloatArray = npt.NDArray[np.float64]
 
 
-def _of_popularity(grid: Mapping[str, Any]) -> Grid:
+def _of_popularity(grid: Grid) -> Grid:
     """Ask the chapter's grid for Popularity under P1R alone."""
-    parsed_grid = Grid.from_dict(grid)
-    protocols, metrics = dict(parsed_grid.protocols), parsed_grid.by_label  # type: ignore[arg-type]
+    protocols, metrics = dict(grid.protocols), grid.by_label  # type: ignore[arg-type]
     return Grid(
-        parsed_grid.dataset,
-        parsed_grid.with_systems(["Popularity"]).systems,
+        grid.dataset,
+        grid.with_systems(["Popularity"]).systems,
         {"P1R": protocols["P1R"]},
         {"P1R": metrics["P1R"]},
-        split=parsed_grid.split,
-        seed=parsed_grid.seed,
-        groups=parsed_grid.groups,
+        split=grid.split,
+        seed=grid.seed,
+        groups=grid.groups,
     )
 
 
-def _key(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
-    return _of_popularity(parameters["grid"]).key_of(hashes)
-
-
-@maker(f"{CHAPTER}/percentiles", Table, uses=_key, covers=("grid",))
+@maker(CHAPTER, Table, uses=_of_popularity)
 def percentiles(
-    dataset: Dataset, *, grid: Mapping[str, Any]
+    dataset: Dataset, *, grid: Grid
 ) -> tuple[tuple[str, ...], pd.DataFrame, FloatArray]:
     """Describe every percentile of P1R.
 

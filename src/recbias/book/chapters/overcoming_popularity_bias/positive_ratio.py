@@ -28,7 +28,7 @@ N_REPLICATES = 1000
 FloatArray = npt.NDArray[np.float64]
 
 
-@maker(f"{CHAPTER}/positive_ratio", Table)
+@maker(CHAPTER, Table)
 def positive_ratio(
     dataset: Dataset,
     *,

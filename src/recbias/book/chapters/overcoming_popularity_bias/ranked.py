@@ -20,7 +20,7 @@ from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
 from recbias.experiment.reduction import Reader
 from recbias.metrics import Metric, measure, parse_metric
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.recommenders import System, non_personalised
 
 FloatArray = npt.NDArray[np.float64]

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from recbias.data.ratings import exact
-from recbias.protocol.splits import SplitRule
 from recbias.protocol.testset import TestSet
 
 CHAPTER = "04_overcoming_popularity_bias"
@@ -76,17 +74,6 @@ def _asked(rules: Mapping[str, str], min_rating: float) -> dict[str, str]:
     return {label: f"{rule} rel>={exact(min_rating)}" for label, rule in rules.items()}
 
 
-def uniform_rule(sigma: float, eps: float) -> str:
-    """Write the rule of a uniform split.
-
-    Examples
-    --------
-    >>> uniform_rule(0.2, 0.2), uniform_rule(0.1, 0.25)
-    ('uniform 0.2', 'uniform 0.1 eps=0.25')
-    """
-    return str(SplitRule("uniform", sigma, eps))
-
-
 def levelled_sample(n_tested: int) -> int:
     """Choose the AR sample that gives Random about what it scores among as many tested items.
 
@@ -146,48 +133,33 @@ def _of_runs(label: str) -> bool:
     return "1R" in label or label in ("head", "control")
 
 
-def setting_grid(
-    min_rating: float, *, cutoff: int, size: int, uniform: bool = False
-) -> dict[str, Any]:
-    """Say under which protocols the parameter grid is measured, and by what.
+def setting_metrics(cutoff: int, size: int) -> dict[str, tuple[str, ...]]:
+    """Name what is measured of the parameter grid, by label.
 
     Examples
     --------
-    >>> setting_grid(5, cutoff=10, size=100, uniform=True)["metrics"]
-    {'UAR': ('P@10',), 'U1R': ('P@10|t=100', 'rho|t=100')}
+    >>> setting_metrics(10, 100)["U1R"], setting_metrics(10, 100)["UAR"]
+    (('P@10|t=100', 'rho|t=100'), ('P@10',))
     """
-    rules = uniform_protocols(min_rating) if uniform else protocols(min_rating)[0]
-    labels = ("UAR", "U1R") if uniform else ("AR", "AI", "1R", "P1R")
     judged = ("bpref", f"SR(gamma=1)@{cutoff}")
     of_runs = f"P@{cutoff}|t={size}", f"rho|t={size}"
     return {
-        "protocols": {label: rules[label] for label in labels},
-        "metrics": {
-            label: of_runs if _of_runs(label) else (f"P@{cutoff}", *judged * (label == "AR"))
-            for label in labels
-        },
+        label: of_runs if _of_runs(label) else (f"P@{cutoff}", *judged * (label == "AR"))
+        for label in ("AR", "AI", "1R", "P1R", "UAR", "U1R")
     }
 
 
-def threshold_grid(
-    min_rating: float, *, cutoff: int, size: int, uniform: bool = False
-) -> dict[str, Any]:
-    """Say what is measured of the systems of Figure 8 with another relevance threshold.
+def threshold_metrics(min_rating: float, cutoff: int, size: int) -> dict[str, tuple[str, ...]]:
+    """Name what is measured of the systems of Figure 8 with another relevance threshold, by label.
 
     Examples
     --------
-    >>> threshold_grid(4, cutoff=10, size=100)["metrics"]["AR"]
+    >>> threshold_metrics(4, 10, 100)["AR"]
     ('P@10', 'nDCG@10', 'nDCG(linear)@10', 'rho')
     """
-    rules, tests = (uniform_protocols(min_rating), {}) if uniform else protocols(min_rating)
-    labels = ("UAR", "U1R") if uniform else ("AR", "1R", "head", "P1R")
     linear = [f"nDCG(linear)@{cutoff}"] if min_rating >= 0 else []
     whole = (f"P@{cutoff}", f"nDCG@{cutoff}", *linear, "rho")
     return {
-        "protocols": {label: rules[label] for label in labels},
-        "metrics": {
-            label: (f"P@{cutoff}|t={size}", f"rho|t={size}") if _of_runs(label) else whole
-            for label in labels
-        },
-        "tests": tests,
+        label: (f"P@{cutoff}|t={size}", f"rho|t={size}") if _of_runs(label) else whole
+        for label in ("AR", "1R", "head", "P1R", "UAR", "U1R")
     }

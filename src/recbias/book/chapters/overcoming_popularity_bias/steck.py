@@ -13,7 +13,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from itertools import product
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,18 +24,15 @@ from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias.best_gamma import relation_name
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER, GAMMAS
 from recbias.claims.quantities import over_worlds
-from recbias.data.datasets import load_dataset
-from recbias.data.ratings import Ratings
-from recbias.data.simulation import REVISION, PreferenceOptions, PreferenceWorld
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
+from recbias.data.datasets import Dataset, load_dataset
+from recbias.data.ratings import exact
+from recbias.data.simulation import PreferenceOptions, PreferenceWorld
 from recbias.experiment.makers import Table, maker
+from recbias.experiment.worlds import Ranked, World, WorldGrid, run_worlds
 from recbias.metrics import parse_metric
-from recbias.metrics.incomplete import observation_weights, stratified_sums, stratified_weights
+from recbias.metrics.incomplete import observation_weights, stratified_sums
 from recbias.protocol.splits import SplitRule
 from recbias.protocol.targets import TargetRule
-from recbias.ranking import Positions, rank_once
-from recbias.theory import relevant_counts
 from recbias.trust import compared_systems
 
 STECK: Mapping[str, Any] = {
@@ -44,7 +42,6 @@ STECK: Mapping[str, Any] = {
     "size": (500, 1200),
     "min_rating": 4,
     "test_share": 0.2,
-    "workers": 2,
 }
 """What the chapter asks of `steck`, whatever the data of its page."""
 
@@ -57,54 +54,23 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks and the metric."""
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "metric": parse_metric(f"SR(gamma=1)@{_CUTOFF}").identity(),
-        "systems": [
-            {"name": system.name, **system.identity()}
-            for system in compared_systems(parameters["min_rating"])
-        ],
-    }
-
-
-class Observed(NamedTuple):
-    """What was observed in a world in which an item is rated by chances of its own alone.
-
-    Attributes
-    ----------
-    ratings
-        The ratings that were drawn.
-    liked : ndarray of bool, shape (n_users, n_items)
-        Who likes what, rated or not.
-    chances : ndarray of float64, shape (n_items,)
-        How likely a user who likes the item is to rate it; NaN where nobody likes it.
-    """
-
-    ratings: Ratings
-    liked: BoolArray
-    chances: FloatArray
-
-
-def observed_by_item(world: PreferenceWorld, min_rating: float, *, seed: int) -> Observed:
-    """Draw ratings anew, so that all users who like an item are as likely to rate it.
+def observed_by_item(name: str, min_rating: float, *, seed: int) -> Dataset:
+    """Draw ratings of a world anew, so that all users who like an item are as likely to rate it.
 
     Examples
     --------
-    >>> from recbias.data.simulation import make_world
-    >>> world = make_world(n_users=40, n_items=60, n_ratings=200, seed=3)
-    >>> seen = observed_by_item(world, 4, seed=1)
-    >>> expected = np.nansum(seen.chances * seen.liked.sum(axis=0))
-    >>> chances = world.propensity(np.arange(40)).astype(float)
-    >>> bool(np.isclose(expected, chances[seen.liked].sum()))
+    >>> seen = observed_by_item("world(users=40,items=60,density=0.1,seed=3)", 4, seed=1)
+    >>> liked = seen.truth.true_rating(np.arange(40)) >= 4
+    >>> expected = np.nansum(chances_of(seen.truth, liked) * liked.sum(axis=0))
+    >>> chances = seen.truth.propensity(np.arange(40)).astype(float)
+    >>> bool(np.isclose(expected, chances[liked].sum()))
     True
     """
-    users = np.arange(world.ratings.n_users)
-    stars, chances = world.true_rating(users), world.propensity(users).astype(np.float64)
+    world = load_dataset(name)
+    assert isinstance(world.truth, PreferenceWorld)
+    stars = world.truth.true_rating(np.arange(world.ratings.n_users))
     liked = stars >= min_rating
-    of_liked, of_others = (_mean_where(chances, rows) for rows in (liked, ~liked))
+    of_liked, of_others = (chances_of(world.truth, rows) for rows in (liked, ~liked))
     drawn = stream(seed, "observed by item").random(liked.shape)
     user, item = np.nonzero(drawn < np.where(liked, of_liked, of_others))
     ratings = dataclasses.replace(
@@ -114,17 +80,26 @@ def observed_by_item(world: PreferenceWorld, min_rating: float, *, seed: int) ->
         value=stars[user, item].astype(np.float64),
         timestamp=None,
     )
-    return Observed(ratings, liked, of_liked)
+    return dataclasses.replace(world, ratings=ratings)
 
 
-def _mean_where(values: FloatArray, rows: BoolArray) -> FloatArray:
-    """Average each column over the rows that count; NaN where none does."""
-    number = rows.sum(axis=0)
-    total = np.where(rows, values, 0).sum(axis=0)
+def chances_of(world: PreferenceWorld, rows: BoolArray) -> FloatArray:
+    """Tell how likely each item is to be rated in a world, averaged over some users by item.
+
+    NaN where there is none. Of those who like it, it is how likely they are to rate it here.
+    """
+    chances = world.propensity(np.arange(len(rows))).astype(np.float64)
+    total, number = np.where(rows, chances, 0).sum(axis=0), rows.sum(axis=0)
     return np.divide(total, number, out=np.full(len(number), np.nan), where=number > 0)
 
 
-@maker(f"{CHAPTER}/steck", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world"),
+    systems=compared_systems,
+    uses={"metric": parse_metric(f"SR(gamma=1)@{_CUTOFF}")},
+)
 def steck(
     *,
     relations: Sequence[float],
@@ -164,86 +139,57 @@ def steck(
         to ``gamma inf``, stratified recall as BCC17 prints it; and ``exponent``, of the number of
         observed positives in the law that fits the chances of the world best.
     """
-    tasks = [(float(relation), n + 1) for relation in relations for n in range(n_worlds)]
-    work = partial(
-        _in_world, skew=skew, size=(size[0], size[1]), min_rating=min_rating, test_share=test_share
+    worlds = []
+    for relation, number in product(map(float, relations), range(1, n_worlds + 1)):
+        options = PreferenceOptions(
+            relation=relation, skew=skew, seed=number, users=size[0], items=size[1],
+            liked=int(min_rating),
+        )  # fmt: skip
+        source = partial(observed_by_item, str(options), min_rating, seed=number)
+        worlds.append(World(source, number, {"relation": relation, "number": number}))
+    printed = {f"gamma {gamma:g}": f"SR(gamma={gamma:g})@{_CUTOFF}" for gamma in GAMMAS}
+    grid = WorldGrid(
+        worlds,
+        compared_systems(min_rating),
+        {_RULE: f"{_RULE} rel>={exact(min_rating)} users=relevant"},
+        {name: (_RULE, metric) for name, metric in printed.items()},
+        split=str(SplitRule("ratio", test_share)),
+        own=partial(_recalls, min_rating=min_rating, test_share=test_share),
+        depth=_CUTOFF,
     )
-    with open_executor(workers) as executor:
-        by_world = run_all(work, tasks, executor, label="worlds")
-    return INDEX, pd.DataFrame([row for rows in by_world for row in rows])
+    (rows,) = run_worlds(grid, workers=workers)
+    return INDEX, rows[[*INDEX, "recall", "weighted", "se", "mean recall", *printed, "exponent"]]
 
 
-def _in_world(
-    task: tuple[float, int],
-    *,
-    skew: float,
-    size: tuple[int, int],
-    min_rating: float,
-    test_share: float,
-) -> list[dict[str, Any]]:
-    relation, number = task
-    options = PreferenceOptions(
-        relation=relation, skew=skew, seed=number, users=size[0], items=size[1],
-        liked=int(min_rating),
-    )  # fmt: skip
-    world = load_dataset(str(options)).truth
-    assert isinstance(world, PreferenceWorld)
-    seen = observed_by_item(world, min_rating, seed=number)
-    rule = SplitRule("ratio", test_share)
-    (fold,) = rule.splits(seen.ratings, rng=stream(number, "split", str(rule)))
-    is_open = np.ones_like(seen.liked)
-    is_open[fold.train.user, fold.train.item] = False
-    wanted = seen.liked & is_open
-    counts = relevant_counts(fold, min_rating=min_rating)
-    right = observation_weights(np.nan_to_num(seen.chances, nan=1.0), test_share)
-    rows = []
-    for system in compared_systems(min_rating):
-        rng = stream(number, "train", system.stream_label(), 0)
-        model = system.build().fit(fold.train, rng=rng)
-        positions, _ = rank_once(model, fold, depth=_CUTOFF, seed=number)
-        table = positions.table(TargetRule.parse(_RULE))
-        listed = _listed(positions, wanted.shape)
-        hits, total = stratified_sums(table, right, _CUTOFF, min_rating=min_rating).sum(axis=1)
-        printed = {
-            f"gamma {gamma:g}": _mean_ratio(
-                *stratified_sums(
-                    table,
-                    stratified_weights(np.maximum(counts, 1), gamma),
-                    _CUTOFF,
-                    min_rating=min_rating,
-                )
-            )
-            for gamma in GAMMAS
-        }
-        rows.append(
-            {
-                "relation": relation,
-                "number": number,
-                "system": system.name,
-                "recall": float((wanted & listed).sum() / wanted.sum()),
-                "weighted": float(hits / total),
-                "se": _standard_error(wanted, listed, right, test_share),
-                "mean recall": _mean_ratio((wanted & listed).sum(axis=1), wanted.sum(axis=1)),
-                **printed,
-                "exponent": _exponent(seen),
-            }
-        )
-    return rows
+def _recalls(ranked: Ranked, *, min_rating: float, test_share: float) -> dict[str, float]:
+    """Measure recall among all liked items, and what the right weights make of the observed."""
+    fold, truth = ranked.fold, ranked.seen.dataset.truth
+    assert isinstance(truth, PreferenceWorld)
+    liked = ranked.seen.liked(min_rating)
+    chances = chances_of(truth, liked)
+    wanted = liked.copy()
+    wanted[fold.train.user, fold.train.item] = False
+    right = observation_weights(np.nan_to_num(chances, nan=1.0), test_share)
+    table = ranked.positions.table(TargetRule.parse(_RULE))
+    hits, total = stratified_sums(table, right, _CUTOFF, min_rating=min_rating).sum(axis=1)
+    listed = _listed(ranked)
+    of_user, found = wanted.sum(axis=1), (wanted & listed).sum(axis=1)
+    return {
+        "recall": float(found.sum() / of_user.sum()),
+        "weighted": float(hits / total),
+        "se": _standard_error(wanted, listed, right, test_share),
+        "mean recall": float((found[of_user > 0] / of_user[of_user > 0]).mean()),
+        "exponent": _exponent(liked, chances),
+    }
 
 
-def _listed(positions: Positions, shape: tuple[int, ...]) -> BoolArray:
+def _listed(ranked: Ranked) -> BoolArray:
     """Mark the pairs of a user and an item of their list."""
-    lists = positions.lists("AI", _CUTOFF)
-    listed = np.zeros(shape, dtype=bool)
+    lists = ranked.positions.lists("AI", _CUTOFF)
+    listed = np.zeros((ranked.seen.ratings.n_users, ranked.seen.ratings.n_items), dtype=bool)
     users, places = np.nonzero(lists >= 0)
     listed[users, lists[users, places]] = True
     return listed
-
-
-def _mean_ratio(parts: npt.ArrayLike, wholes: npt.ArrayLike) -> float:
-    """Average a ratio over the users who have one."""
-    parts, wholes = (np.asarray(values, dtype=np.float64) for values in (parts, wholes))
-    return float((parts[wholes > 0] / wholes[wholes > 0]).mean())
 
 
 def _standard_error(
@@ -257,12 +203,12 @@ def _standard_error(
     return float(np.sqrt(variance) / (test_share * wanted.sum()))
 
 
-def _exponent(seen: Observed) -> float:
+def _exponent(liked: BoolArray, chances: FloatArray) -> float:
     """Fit the chance that a liking user rates an item as a power of its expected positives."""
-    number = seen.liked.sum(axis=0)
+    number = liked.sum(axis=0)
     some = number > 0
-    expected = seen.chances[some] * number[some]
-    slope, _ = np.polyfit(np.log(expected), np.log(seen.chances[some]), 1, w=np.sqrt(expected))
+    expected = chances[some] * number[some]
+    slope, _ = np.polyfit(np.log(expected), np.log(chances[some]), 1, w=np.sqrt(expected))
     return float(slope)
 
 

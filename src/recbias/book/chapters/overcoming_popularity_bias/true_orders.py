@@ -35,8 +35,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.setup import trut
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.data.datasets import Dataset, dataset_info, is_path
 from recbias.data.ratings import exact
-from recbias.experiment.cells import grid_cells, run_cell
-from recbias.experiment.engine import open_executor, run_all
+from recbias.experiment.cells import grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import (
@@ -76,7 +75,7 @@ class Values(NamedTuple):
 
 
 def true_orders_asked(
-    dataset: str, *, cutoff: int, size: int, seed: int, uniform: str, workers: int = 1
+    dataset: str, *, cutoff: int, size: int, seed: int, uniform: str
 ) -> dict[str, dict[str, Any]]:
     """Name the tables of true orders that a page makes, with the parameters of each.
 
@@ -98,8 +97,7 @@ def true_orders_asked(
     }
     return {
         name: true_orders_parameters(
-            dataset, systems, min_rating, cutoff=cutoff, size=size, seed=seed, uniform=uniform,
-            workers=workers,
+            dataset, systems, min_rating, cutoff=cutoff, size=size, seed=seed, uniform=uniform
         )
         for name, (systems, min_rating) in tables.items()
     }  # fmt: skip
@@ -115,7 +113,6 @@ def true_orders_parameters(
     seed: int,
     uniform: str = "uniform 0.2",
     draws: int = _DRAWS,
-    workers: int = 1,
 ) -> dict[str, Any]:
     """Give the parameters of :func:`true_orders`.
 
@@ -123,10 +120,10 @@ def true_orders_parameters(
     --------
     >>> from recbias.recommenders import line_up
     >>> params = true_orders_parameters("coat", line_up("bcc17"), 4, cutoff=10, size=100, seed=1)
-    >>> params["random"]["protocols"]["P1R"], params["uniform"]["tests"]
+    >>> params["random"].protocols["P1R"], params["uniform"].tests
     ('TI-AN-P1R m=3 rel>=4', {'true': 'unbiased train=observed'})
     >>> params = true_orders_parameters("cm100k", line_up("bcc17"), 3, cutoff=10, size=100, seed=1)
-    >>> params["uniform"]["tests"]["UAR"], params["uniform"]["tests"]["true"], params["draws"]
+    >>> params["uniform"].tests["UAR"], params["uniform"].tests["true"], params["draws"]
     ('observed held=5', 'unbiased train=observed held=5', 1)
     """
     info = dataset_info(dataset)
@@ -163,32 +160,25 @@ def true_orders_parameters(
         "ratio 0.2" if held else "k-fold 5", of_random, ("AR", "1R", "head", "P1R"), **head
     )
     drawn = asked(uniform, of_uniform, ("UAR", "U1R"))
-    return {
-        "random": random.to_dict(), "uniform": drawn.to_dict(), "draws": 1 if held else draws,
-        "workers": workers,
-    }  # fmt: skip
+    return {"random": random, "uniform": drawn, "draws": 1 if held else draws}
 
 
-def _grids(
-    random: Mapping[str, Any], uniform: Mapping[str, Any], draws: int
-) -> tuple[list[Grid], list[Grid]]:
+def _grids(random: Grid, uniform: Grid, draws: int) -> tuple[list[Grid], list[Grid]]:
     """Give the grid of the folds, and one for each uniform test that is drawn."""
-    drawn = Grid.from_dict(uniform)
-    seeds = [drawn.seed + number for number in range(draws)]
-    return [Grid.from_dict(random)], [dataclasses.replace(drawn, seed=seed) for seed in seeds]
+    seeds = [uniform.seed + number for number in range(draws)]
+    return [random], [dataclasses.replace(uniform, seed=seed) for seed in seeds]
 
 
-def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
-    grids = _grids(parameters["random"], parameters["uniform"], parameters.get("draws", _DRAWS))
-    return [grid.key_of(hashes) for grid in chain(*grids)]
+def _read(random: Grid, uniform: Grid, draws: int) -> list[Grid]:
+    return [*chain(*_grids(random, uniform, draws))]
 
 
-@maker(f"{CHAPTER}/true_orders", Table, uses=_uses, covers=("random", "uniform", "workers"))
+@maker(CHAPTER, Table, uses=_read)
 def true_orders(
     dataset: Dataset,
     *,
-    random: Mapping[str, Any],
-    uniform: Mapping[str, Any],
+    random: Grid,
+    uniform: Grid,
     draws: int = _DRAWS,
     workers: int = 1,
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -199,7 +189,7 @@ def true_orders(
     dataset
         That of the grids.
     random, uniform
-        Grids as dicts, of the labels of `true_orders_parameters`. What is missing is trained.
+        Grids of the labels of `true_orders_parameters`. What is missing is trained.
     draws
         How many uniform tests are drawn, with the seeds from that of the grid on. What they give is
         averaged as over folds.
@@ -247,15 +237,13 @@ def _measured(
     """Measure the systems of grids that differ in their seed alone, as if they were one's folds."""
     first = grids[0]
     parts: dict[str, list[Mapping[str, FoldPart]]] = {system.name: [] for system in first.systems}
-    with open_executor(workers) as executor:
-        for grid in grids:
-            cells = grid_cells(grid, dataset, None)
-            missing = [cell for _, cell in cells if cell.missing()]
-            run_all(run_cell, missing, executor, label=f"{dataset.name}: true orders")
-            tasks = fold_tasks(grid, cells)
-            reduced = run_all(reduce_fold, tasks, None, label=f"{dataset.name}: measures")
-            for task, (part, _) in zip(tasks, reduced, strict=True):
-                parts[task.grid.systems[0].name].append(part)
+    for grid in grids:
+        cells = grid_cells(grid, dataset, None)
+        run_missing(
+            [cell for _, cell in cells], workers=workers, label=f"{dataset.name}: true orders"
+        )
+        for task in fold_tasks(grid, cells):
+            parts[task.grid.systems[0].name].append(reduce_fold(task)[0])
     rng = stream(first.seed, "bootstrap")
     weights = bootstrap_weights(dataset.ratings.n_users, N_REPLICATES, rng=rng)
     measured = {}

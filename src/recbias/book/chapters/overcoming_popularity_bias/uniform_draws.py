@@ -7,25 +7,23 @@ test do tell.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from functools import partial
 
 import pandas as pd
 
 from recbias.book.chapters.overcoming_popularity_bias.constant_ratio import (
     UNIFORM_LABELS,
-    measured_on,
-    metrics_of,
+    labels_grid,
+    texts_of,
 )
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
 from recbias.book.non_personalised import baselines
 from recbias.claims.evidence import LEAST_POOL, NotTestable
 from recbias.claims.ledger import NEEDS
 from recbias.data.datasets import Dataset
-from recbias.experiment.grid import component_revisions
+from recbias.data.ratings import Ratings
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import aggregation, parse_metric
-from recbias.protocol.testset import dataset_splits
+from recbias.experiment.worlds import World, run_worlds
 
 _INDEX = ("relevant", "number", "system")
 
@@ -33,22 +31,13 @@ _EVERY = 0.0
 """A rating from which every rating is relevant."""
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of splits, systems, ranks, metrics and averages."""
-    texts = {
-        text
-        for label in UNIFORM_LABELS
-        for text in metrics_of(label, parameters["cutoff"], parameters["size"])
-    }
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in sorted(texts)],
-        "systems": [system.identity() for system in baselines(parameters["min_rating"])],
-    }
-
-
-@maker(f"{CHAPTER}/uniform_draws", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "aggregation"),
+    metrics=lambda cutoff, size: texts_of(UNIFORM_LABELS, cutoff, size),
+    uses={"systems": baselines},
+)
 def uniform_draws(
     dataset: Dataset,
     *,
@@ -91,16 +80,22 @@ def uniform_draws(
     DataError
         If the uniform split asks more of the data than they have.
     """
-    rows = []
     systems = [system for system in baselines(min_rating) if system.name != "Random"]
-    for number in range(n_draws):
-        (fold,) = dataset_splits(dataset, uniform, seed=seed + number)
-        for system in systems:
-            values = measured_on(
-                fold, system, UNIFORM_LABELS, (cutoff, size), min_rating=_EVERY, seed=seed + number
-            )
-            rows.append({"relevant": "all", "number": number + 1, "system": system.name, **values})
-    return _INDEX, pd.DataFrame(rows)
+    draws = [
+        World(
+            partial(_ratings, dataset.ratings), seed + draw, {"relevant": "all", "number": 1 + draw}
+        )
+        for draw in range(n_draws)
+    ]
+    grid = labels_grid(
+        draws, systems, UNIFORM_LABELS, cutoff=cutoff, size=size, min_rating=_EVERY, split=uniform
+    )
+    return _INDEX, run_worlds(grid)[0]
+
+
+def _ratings(given: Ratings) -> Ratings:
+    """Give what each draw is of."""
+    return given
 
 
 def large_draws(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:

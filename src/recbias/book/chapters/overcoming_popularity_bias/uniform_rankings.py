@@ -6,21 +6,17 @@ they are about; and what criteria compute of systems with all items as candidate
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
 from recbias.book.non_personalised import INDEX, baselines
 from recbias.data.datasets import Dataset
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
+from recbias.experiment.worlds import Seen
 from recbias.protocol.targets import candidate_items, n_all_targets
-from recbias.protocol.testset import dataset_splits
-from recbias.ranking import target_lists
 from recbias.theory import (
     UNIFORM_FORMS,
     listed_sum,
@@ -32,15 +28,7 @@ from recbias.theory import (
 )
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of splits, ranks and samples, and the rankings."""
-    return {
-        **component_revisions(sampled=True, reduced=False),
-        "systems": [system.identity() for system in baselines(parameters["min_rating"])],
-    }
-
-
-@maker(f"{CHAPTER}/uniform_predicted", Table, uses=_revisions)
+@maker(CHAPTER, Table, parts=("splits", "ranking", "sampling"), uses={"systems": baselines})
 def uniform_predicted(
     dataset: Dataset, *, min_rating: float, split: str, cutoff: int, size: int, seed: int
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -70,7 +58,8 @@ def uniform_predicted(
         under ``AR``, and the bounds of :func:`recbias.theory.uniform_bounds` under ``all-1R``. Of
         the ``data``: ``one over size`` and ``1/t`` of the candidates of ``UAR`` and ``AI-UAR``.
     """
-    (fold,) = dataset_splits(dataset, split, seed=seed)
+    seen = Seen(dataset, seed)
+    (fold,) = seen.folds(split)
     depth = run_depths(fold, cutoff, min_rating=min_rating)
     ratios = positive_ratios(fold, min_rating=min_rating)
     rates = {form: uniform_rates(fold, form, min_rating=min_rating) for form in UNIFORM_FORMS}
@@ -86,12 +75,12 @@ def uniform_predicted(
                 for length in (cutoff, depth)
             )
         else:
-            rng = stream(seed, "train", system.stream_label(), 0)
-            model = system.build().fit(fold.train, rng=rng)
-            options: dict[str, Any] = {"min_rating": min_rating, "seed": seed}
-            lists, _ = target_lists(model, fold, np.full(fold.test.n_users, cutoff), **options)
+            ranked = seen.ranked(system, fold)
+            lists, _ = ranked.target_lists(
+                np.full(fold.test.n_users, cutoff), min_rating=min_rating
+            )
             sums = {form: listed_sum(lists, rate, cutoff) for form, rate in rates.items()}
-            lists, sizes = target_lists(model, fold, depth, n_sampled=size - 1, **options)
+            lists, sizes = ranked.target_lists(depth, min_rating=min_rating, n_sampled=size - 1)
             first, every = (listed_sum(lists, ratios, length) for length in (cutoff, depth))
         rows += [(form, "AR", system.name, value / cutoff) for form, value in sums.items()]
         bounds = uniform_bounds(fold, first, every, sizes, cutoff, min_rating=min_rating)

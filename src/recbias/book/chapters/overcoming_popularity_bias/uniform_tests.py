@@ -23,7 +23,6 @@ from recbias.data.datasets import Dataset
 from recbias.data.datasets.describe import gini
 from recbias.errors import DataError
 from recbias.experiment.makers import Table, maker
-from recbias.protocol import splits
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import KEPT_SHARE, Split, largest_test_share, uniform_plan
 from recbias.protocol.targets import candidate_items
@@ -323,16 +322,11 @@ def check_candidates(split: Split, *, test_share: float, kept_share: float) -> l
 # -- what data allow ---------------------------------------------------------------------------
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revision of splits."""
-    return {"splits": splits.REVISION}
-
-
-@maker(f"{CHAPTER}/uniform_plans", Table, uses=_revisions)
+@maker(CHAPTER, Table, parts=("splits",))
 def uniform_plans(
     dataset: Dataset, *, test_share: float = SHARE, kept_share: float = KEPT_SHARE
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
-    """Tell what uniform tests of several sizes take from a data set, for `run_maker`.
+    """Tell what uniform tests of several sizes take from a data set.
 
     Parameters
     ----------

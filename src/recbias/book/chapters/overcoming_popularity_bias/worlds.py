@@ -12,40 +12,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import product
-from typing import Any, NamedTuple
+from itertools import product, starmap
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias._system.streams import stream
-from recbias.book.chapters.design_alternatives.truth import true_precision
 from recbias.book.chapters.overcoming_popularity_bias.setup import (
     CHAPTER,
     GAMMAS,
     protocols,
     uniform_protocols,
 )
-from recbias.data.datasets import Dataset, load_dataset
-from recbias.data.simulation import REVISION, PreferenceOptions
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
+from recbias.data.ratings import exact
+from recbias.data.simulation import PreferenceOptions
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import aggregation, measure, parse_metric
-from recbias.protocol.protocol import Protocol
-from recbias.protocol.splits import Split
-from recbias.protocol.targets import popularity_groups
-from recbias.protocol.testset import TestSet, dataset_splits
-from recbias.ranking import Positions, rank_once, score_blocks
-from recbias.recommenders import Recommender
+from recbias.experiment.worlds import Ranked, World, WorldGrid, run_worlds
 from recbias.stats.agreement import kendall_tau
-from recbias.theory import relevant_counts
 from recbias.trust import compared_systems
 
 TRUTHS = ("P@10", "AUC")
 """What the truth about all pairs outside training is read as."""
 
+_TRUE = "true"
 _CUTOFF = 10
 _N_GROUPS = 10
 
@@ -79,38 +69,29 @@ WORLDS: Mapping[str, Any] = {
     "min_rating": 4,
     "split": "ratio 0.2",
     "uniform": "uniform 0.2",
-    "workers": 2,
 }
 """What the chapter asks of `worlds`, whatever the data of its page."""
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-
-class _Kind(NamedTuple):
-    relation: float
-    skew: float
-    choice: float
-    number: int
+INDEX = ("relation", "skew", "choice", "number")
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    least = parameters["min_rating"]
-    texts = {**protocols(least)[0], **uniform_protocols(least)}
-    return {
-        **component_revisions(sampled=False, reduced=True),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "compared": {name: [texts[label], metric] for name, (label, metric) in _ALL.items()},
-        "metrics": [parse_metric(metric).identity() for _, metric in _ALL.values()],
-        "systems": [
-            {"name": system.name, **system.identity()} for system in compared_systems(least)
-        ],
-    }
+def _compared(min_rating: float) -> dict[str, list[str]]:
+    """Write the protocol and the metric behind each name."""
+    texts = {**protocols(min_rating)[0], **uniform_protocols(min_rating)}
+    return {name: [texts[label], metric] for name, (label, metric) in _ALL.items()}
 
 
-@maker(f"{CHAPTER}/worlds", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=[metric for _, metric in _ALL.values()],
+    systems=compared_systems,
+    uses={"compared": _compared},
+)
 def worlds(
     *,
     relations: Sequence[float],
@@ -155,35 +136,51 @@ def worlds(
     """
     kinds = [(relation, skew, 1.0) for skew in skews for relation in relations]
     kinds += [(relation, at_skew, choice) for choice in choices for relation in relations]
-    tasks = [_Kind(*kind, number + 1) for kind in kinds for number in range(n_worlds)]
-    work = partial(
-        _taus, size=(size[0], size[1]), min_rating=min_rating, split=split, uniform=uniform
-    )
-    with open_executor(workers) as executor:
-        taus = run_all(work, tasks, executor, label="worlds")
-    return _Kind._fields, pd.DataFrame(taus)
-
-
-def _taus(
-    kind: _Kind, *, size: tuple[int, int], min_rating: float, split: str, uniform: str
-) -> dict[str, float]:
-    options = PreferenceOptions(
-        relation=kind.relation, skew=kind.skew, choice=kind.choice, seed=kind.number,
-        users=size[0], items=size[1], liked=int(min_rating),
-    )  # fmt: skip
-    dataset = load_dataset(str(options))
-    rules, tests = protocols(min_rating, n_groups=_N_GROUPS)
-    sides: list[tuple[str, Mapping[str, str], Mapping[str, str]]] = [
-        (split, rules, tests),
-        (uniform, uniform_protocols(min_rating), {}),
+    every = []
+    for (relation, skew, choice), number in product(kinds, range(1, n_worlds + 1)):
+        options = PreferenceOptions(
+            relation=relation, skew=skew, choice=choice, seed=number,
+            users=size[0], items=size[1], liked=int(min_rating),
+        )  # fmt: skip
+        labels = dict(zip(INDEX, (relation, skew, choice, number), strict=True))
+        every.append(World(str(options), number, labels))
+    grids = [
+        _grid(every, min_rating, split, *protocols(min_rating, n_groups=_N_GROUPS)),
+        _grid(every, min_rating, uniform, uniform_protocols(min_rating), {}),
     ]
     taus = {}
-    for rule, labels, reduced in sides:
-        observed, true = _values(dataset, min_rating, rule, labels, reduced, kind.number)
-        for name, truth in product(map(str, observed), TRUTHS):
-            taus[column(name, truth)] = float(kendall_tau(observed[name], true[truth]))
-    columns = [column(name, truth) for name in _ALL for truth in TRUTHS]
-    return {**kind._asdict(), **{column: taus[column] for column in columns}}
+    for grid, rows in zip(grids, run_worlds(*grids, workers=workers), strict=True):
+        by_world = [values for _, values in rows.groupby([*INDEX], sort=False)]
+        for name, truth in product(grid.columns.keys() & _ALL.keys(), TRUTHS):
+            taus[column(name, truth)] = [
+                float(kendall_tau(values[name], values[truth])) for values in by_world
+            ]
+    frame = pd.DataFrame([world.labels for world in every])
+    return INDEX, frame.assign(
+        **{name: taus[name] for name in starmap(column, product(_ALL, TRUTHS))}
+    )
+
+
+def _grid(
+    every: Sequence[World],
+    min_rating: float,
+    split: str,
+    rules: Mapping[str, str],
+    tests: Mapping[str, str],
+) -> WorldGrid:
+    """Ask for what is compared on one split, and for the truth about what was trained there."""
+    compared = {name: place for name, place in _ALL.items() if place[0] in rules}
+    labels = dict.fromkeys(label for label, _ in compared.values())
+    return WorldGrid(
+        every,
+        compared_systems(min_rating),
+        {label: rules[label] for label in labels} | {_TRUE: f"AI-AN-AR rel>={exact(min_rating)}"},
+        {**compared, TRUTHS[0]: (_TRUE, TRUTHS[0])},
+        split=split,
+        tests={label: test for label, test in tests.items() if label in labels} | {_TRUE: "truth"},
+        groups=f"popularity {_N_GROUPS}",
+        own=partial(_auc, min_rating=min_rating),
+    )
 
 
 def column(name: str, truth: str) -> str:
@@ -191,69 +188,26 @@ def column(name: str, truth: str) -> str:
     return f"{name}, {truth}"
 
 
-def _values(
-    dataset: Dataset,
-    min_rating: float,
-    split: str,
-    rules: Mapping[str, str],
-    tests: Mapping[str, str],
-    seed: int,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Train all systems on one split; measure what is compared there (columns), and the truth."""
-    assert dataset.truth is not None
-    liked = dataset.truth.true_rating(np.arange(dataset.ratings.n_users)) >= min_rating
-    fold = dataset_splits(dataset, split, seed=seed)[0]
-    groups = popularity_groups(fold.train, _N_GROUPS)
-    observed, true = [], []
-    for system in compared_systems(min_rating):
-        rng = stream(seed, "train", system.stream_label(), 0)
-        model = system.build().fit(fold.train, rng=rng)
-        positions, _ = rank_once(model, fold, groups=groups, depth=_CUTOFF, seed=seed)
-        seen: dict[str, float] = {}
-        for label in dict.fromkeys(label for label, _ in _ALL.values() if label in rules):
-            head = TestSet.parse(tests[label]).n_head_groups(_N_GROUPS) if label in tests else 0
-            part = positions.of_groups(head, _N_GROUPS) if head else positions
-            seen |= _averages(part, label, Protocol.parse(rules[label]), fold)
-        observed.append(seen)
-        listed = true_precision(positions.lists("AI", _CUTOFF), liked)
-        true.append(dict(zip(TRUTHS, (listed, true_auc(model, fold, liked)), strict=True)))
-    return pd.DataFrame(observed), pd.DataFrame(true)
+def _auc(ranked: Ranked, *, min_rating: float) -> dict[str, float]:
+    return {TRUTHS[1]: true_auc(ranked, ranked.seen.liked(min_rating))}
 
 
-def _averages(
-    positions: Positions, label: str, protocol: Protocol, fold: Split
-) -> dict[str, float]:
-    """Average all that is compared of one protocol."""
-    least, averaging = protocol.min_rating, protocol.averaging
-    metrics = {name: parse_metric(text) for name, (under, text) in _ALL.items() if under == label}
-    table = positions.table(protocol.rule, min_rating=least)
-    values = measure(
-        table, list(metrics.values()), min_rating=least,
-        relevant_counts=relevant_counts(fold, min_rating=least),
-    )  # fmt: skip
-    n_groups = protocol.rule.n_groups or 1
-    columns = aggregation.contributions(
-        table, values, averaging, min_rating=least, group=table.group, n_groups=n_groups
-    )
-    means = aggregation.finish(columns.sum(axis=1), averaging, len(metrics), n_groups)
-    return dict(zip(metrics, map(float, means), strict=True))
-
-
-def true_auc(model: Recommender, fold: Split, liked: BoolArray) -> float:
+def true_auc(ranked: Ranked, liked: BoolArray) -> float:
     """Compute how often an item that a user likes stands above one that they do not.
 
     Examples
     --------
-    >>> from recbias.recommenders import Popularity
-    >>> from recbias.data.simulation import make_world
-    >>> from recbias.protocol.splits import SplitRule
-    >>> world = make_world(n_users=40, n_items=60, n_ratings=200, seed=3)
-    >>> (fold,) = SplitRule.parse("ratio 0.2").splits(world.ratings, rng=np.random.default_rng(1))
-    >>> liked = world.true_rating(np.arange(40)) >= 4
-    >>> round(true_auc(Popularity().fit(fold.train), fold, liked), 2)
-    0.66
+    >>> from recbias.data.datasets import load_dataset
+    >>> from recbias.experiment.worlds import Seen
+    >>> from recbias.recommenders import System
+    >>> seen = Seen(load_dataset("world(users=40,items=60,density=0.1,seed=3)"), 1)
+    >>> popularity = System("Popularity", "Popularity", {})
+    >>> ranked = seen.ranked(popularity, seen.fold("ratio 0.2"))
+    >>> round(true_auc(ranked, seen.liked(4)), 2)
+    0.67
     """
-    scores = np.concatenate([block for _, block in score_blocks(model, fold.train)])
+    fold = ranked.fold
+    scores = np.concatenate([block for _, block in ranked.score_blocks()])
     scores[np.isnan(scores)] = -np.inf
     outside = np.ones_like(liked)
     outside[fold.train.user, fold.train.item] = False

@@ -19,7 +19,7 @@ from recbias.book.chapters.popularity_bias.setup import CHAPTER
 from recbias.book.chapters.popularity_bias.skew import SKEW, TWINS
 from recbias.claims.evidence import View
 
-__all__ = ["CHAPTER", "SIMULATIONS", "VIEWS"]
+__all__ = ["CHAPTER", "SIMULATIONS", "VIEWS", "measure"]
 
 VIEWS: Mapping[str, View] = {"relation_map.mapped": map_view}
 """What findings read of tables, by name."""
@@ -34,4 +34,5 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
-import_makers(__name__, __path__)
+measure = import_makers(__name__, __path__)
+"""What the chapter measures beside its grids, by name."""

@@ -18,7 +18,7 @@ N_GROUPS = 20
 """Items are taken together in so many groups, so that no item's counts are given away."""
 
 
-@maker(f"{CHAPTER}/chain", Table)
+@maker(CHAPTER, Table)
 def chain(
     dataset: Dataset, *, split: str, seed: int, min_rating: float
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -66,12 +66,3 @@ def chain_of_groups(folds: Sequence[Split], *, min_rating: float) -> pd.DataFram
             rows.append((group, training[items].mean(), liked[items].mean(), share))
     frame = pd.DataFrame(rows, columns=["group", "training", "positives", "share"])
     return frame.groupby("group", as_index=False).mean()
-
-
-def chain_title(table: Table) -> str:
-    """Say in two lines what the items with most training ratings have of the test positives."""
-    head = table.frame["share"].iloc[: len(table.frame) // 10].sum()
-    return (
-        "The tenth of the items with most training ratings\n"
-        f"has {head:.0%} of what is relevant in the test"
-    )

@@ -14,8 +14,8 @@ from recbias.data.datasets import Dataset
 from recbias.experiment.makers import maker
 
 
-@maker(f"{CHAPTER}/checks", Checks)
-def popularity_checks(
+@maker(CHAPTER, Checks)
+def checks(
     dataset: Dataset, *, min_rating: float, seed: int
 ) -> tuple[list[Check], Mapping[str, float]]:
     """Make all checks of the chapter.

@@ -84,7 +84,7 @@ def smallest_half(counts: Counts) -> float:
     return float((np.searchsorted(2 * reached, reached[-1]) + 1) / len(counts))
 
 
-@maker(f"{CHAPTER}/concentration", Table)
+@maker(CHAPTER, Table)
 def concentration(dataset: Dataset, *, min_rating: float) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Describe how ratings and positives concentrate on items.
 
@@ -233,33 +233,6 @@ def concentration_table(tables: Mapping[str, Table]) -> str:
     of_each = (f"{counts}: {what}" for counts in ("ratings", "positives") for what in columns)
     head = ("data", "relevant from", *of_each, "items with half of the positives")
     return markdown_table(head, rows)
-
-
-def cumulative_curves(tables: Mapping[str, Table]) -> pd.DataFrame:
-    """Spread the cumulative curves of positives over columns, by share of the items."""
-    shares = np.linspace(0, 1, STEPS + 1)
-    steps = [f"curve {step}" for step in range(STEPS + 1)]
-    curves = {
-        short_title(title): [_value(table, "positives", step) for step in steps]
-        for title, table in tables.items()
-    }
-    known = trec_marginals()
-    for name, extreme in (
-        ("flattest", known.flattest(known.n_once[0])),
-        ("steepest", known.steepest(known.n_once[1])),
-    ):
-        curves[name] = share_of_most_popular(extreme, shares)
-    return pd.DataFrame(curves, index=pd.Index(shares, name="share of items"))
-
-
-def concentration_title(own: Table) -> str:
-    """Say in two lines how many of its items have half of the positives of a data set."""
-    half = _value(own, "positives", "half")
-    name = short_title(own.dataset["title"])
-    return (
-        f"{name}: {defined(half, '.0%')} of the liked items have\n"
-        "half of all positives; TREC is nearly flat"
-    )
 
 
 def short_title(title: str) -> str:

@@ -9,7 +9,9 @@ them. Worlds of both sizes are measured.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +19,11 @@ import pandas as pd
 
 from recbias._system.streams import stream
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
-from recbias.book.chapters.popularity_bias.skew import measured
 from recbias.data.ratings import Ratings, RatingScale
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
+from recbias.experiment.worlds import Seen, World, WorldGrid, run_worlds
 from recbias.metrics import parse_metric
-from recbias.protocol.splits import SplitRule
+from recbias.protocol.splits import Split
 from recbias.recommenders import line_up
 
 IDEAL = "Ideal"
@@ -41,12 +42,12 @@ FEW_LIKED: Mapping[str, Any] = {
 """What the chapter asks of `few_liked`: 8 items that 95 % of the users like, .1 % each other."""
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    metric = parse_metric(f"P@{given['cutoff']}").identity()
-    return {**component_revisions(sampled=False, reduced=False), "metric": metric}
-
-
-@maker(f"{CHAPTER}/few_liked", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking"),
+    uses={"metric": lambda cutoff: parse_metric(f"P@{cutoff}")},
+)
 def few_liked(
     *,
     n_worlds: int,
@@ -88,29 +89,52 @@ def few_liked(
         chances_of[kind] = np.where(np.arange(n_items) < n_liked, share, rest)
     first = next(iter(chances_of.values()))
     chances_of["even"] = np.full(len(first), first.mean())
-    metric, rows = f"P@{cutoff}", []
-    systems = [system for system in line_up("bcc17") if system.name in ("Popularity", "Random")]
-    for kind, chances in chances_of.items():
-        for number in range(1, n_worlds + 1):
-            ratings = _liked(chances, n_users, stream(number, "few liked", kind), name=kind)
-            fold = SplitRule.parse(split).splits(ratings, rng=stream(number, "split", split))[0]
-            for system in systems:
-                model = system.build().fit(fold.train, rng=stream(number, "train", system.name))
-                metrics = {"TI-AN-AR": (metric,)}
-                values = measured(model, fold, metrics, min_rating=1, seed=number)
-                rows.append((kind, number, system.name, values[metric]))
-            of_user = np.minimum(fold.test.user_counts(), cutoff)
-            rows.append((kind, number, IDEAL, float(of_user.mean()) / cutoff))
-    index = ("kind", "number", "system")
-    return index, pd.DataFrame(rows, columns=[*index, metric])
+    grid = WorldGrid(
+        [
+            World(
+                partial(_liked, chances=chances, n_users=n_users, kind=kind, number=number),
+                number,
+                {"kind": kind, "number": number},
+            )
+            for kind, chances in chances_of.items()
+            for number in range(1, n_worlds + 1)
+        ],
+        [
+            *(system for system in line_up("bcc17") if system.name in ("Popularity", "Random")),
+            (IDEAL, _ideal),
+        ],
+        {"AR": "TI-AN-AR rel>=1"},
+        {f"P@{cutoff}": ("AR", f"P@{cutoff}")},
+        split=split,
+    )
+    (rows,) = run_worlds(grid)
+    return ("kind", "number", "system"), rows
 
 
-def _liked(
-    chances: npt.NDArray[np.float64], n_users: int, rng: np.random.Generator, *, name: str
-) -> Ratings:
+@dataclass(frozen=True)
+class _Ideal:
+    """Puts the test ratings above all else."""
+
+    test: Ratings
+
+    def fit(self, train: Ratings, *, rng: np.random.Generator | None = None) -> Self:
+        return self
+
+    def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
+        scores = np.zeros((self.test.n_users, self.test.n_items), dtype=np.float32)
+        scores[self.test.user, self.test.item] = 1
+        return scores[users]
+
+
+def _ideal(seen: Seen, fold: Split) -> _Ideal:
+    return _Ideal(fold.test)
+
+
+def _liked(*, chances: npt.NDArray[np.float64], n_users: int, kind: str, number: int) -> Ratings:
+    rng = stream(number, "few liked", kind)
     user, item = np.nonzero(rng.random((n_users, len(chances))) < chances)
     return Ratings(
-        name=name,
+        name=kind,
         user=user.astype(np.int32),
         item=item.astype(np.int32),
         value=np.ones(len(user)),

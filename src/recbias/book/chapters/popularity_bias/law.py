@@ -18,16 +18,13 @@ import pandas as pd
 import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
-from recbias.data.datasets import Dataset, load_dataset
+from recbias.data.datasets import Dataset
 from recbias.data.datasets.describe import gini
-from recbias.data.simulation import REVISION, STARS, power_law
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
+from recbias.data.simulation import STARS, power_law
 from recbias.experiment.makers import Table, maker
+from recbias.experiment.worlds import Seen, World, each_world
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
-from recbias.protocol.testset import dataset_splits
-from recbias.ranking import target_lists
 from recbias.recommenders import System
 from recbias.theory import hypergeometric_cdf, listed_sum, relevant_counts, run_bounds, run_depths
 
@@ -44,7 +41,6 @@ LAWS: Mapping[str, Any] = {
     "min_rating": 5,
     "cutoff": 10,
     "size": 100,
-    "workers": 2,
 }
 """What the chapter asks of `laws`, whatever the data of its page."""
 
@@ -65,11 +61,11 @@ def world_name(alpha: float, number: int) -> str:
     return f"world(alpha={alpha:g},offset={_OFFSET:g},{size},{seed}{rest})"
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    return {**component_revisions(sampled=False, reduced=False), "world": REVISION}
-
-
-@maker(f"{CHAPTER}/laws", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world"),
+)
 def laws(
     *,
     alphas: Sequence[float],
@@ -112,22 +108,19 @@ def laws(
         :func:`recbias.theory.run_bounds` for Popularity; ``closed_whole``, the lower one with the
         first n of all candidates in place of the first n of a target set.
     """
-    tasks = [(alpha, number + 1) for alpha in alphas for number in range(n_worlds)]
-    work = partial(_look, split=split, min_rating=min_rating, cutoff=cutoff, size=size)
-    with open_executor(workers) as executor:
-        rows = run_all(work, tasks, executor, label="counts")
-    return ("alpha", "number"), pd.DataFrame(rows)
+    worlds = [
+        World(world_name(alpha, number), number, {"alpha": alpha, "number": number})
+        for alpha in alphas
+        for number in range(1, n_worlds + 1)
+    ]
+    look = partial(_look, split=split, min_rating=min_rating, cutoff=cutoff, size=size)
+    return ("alpha", "number"), pd.DataFrame(each_world(look, worlds, workers=workers))
 
 
-def _look(
-    task: tuple[float, int], *, split: str, min_rating: float, cutoff: int, size: int
-) -> dict[str, float]:
-    alpha, number = task
-    dataset = load_dataset(world_name(alpha, number))
-    fold = dataset_splits(dataset, split, seed=number)[0]
-    ratings = dataset.ratings
+def _look(seen: Seen, *, split: str, min_rating: float, cutoff: int, size: int) -> dict[str, float]:
+    ratings, fold = seen.ratings, seen.fold(split)
     counts = np.sort(ratings.item_counts())[::-1].astype(np.float64)
-    shape = (_OFFSET + np.arange(1.0, len(counts) + 1)) ** -alpha
+    shape = (_OFFSET + np.arange(1.0, len(counts) + 1)) ** -seen.labels["alpha"]
     law = shape * (counts @ shape) / (shape @ shape)
     stars = np.bincount(ratings.value.astype(np.int64), minlength=6)[1:] / len(ratings)
     chosen = relevant(fold.test.value, min_rating)
@@ -135,8 +128,7 @@ def _look(
     training = fold.train.item_counts()
     rated = np.count_nonzero(ratings.user_counts()) + np.count_nonzero(counts)
     return {
-        "alpha": alpha,
-        "number": number,
+        **seen.labels,
         "off_law": float(np.abs(counts - law).max()),
         "off_total": abs(len(ratings) - _SIZE["ratings"]),
         "absent": int(_SIZE["users"] + _SIZE["items"] - rated),
@@ -146,28 +138,26 @@ def _look(
         "steep": float(counts[0] / np.median(counts)),
         "relation": float(np.corrcoef(training, hits)[0, 1]),
         "counted": counted(fold, min_rating=min_rating, cutoff=cutoff, size=size),
-        **_closed(fold, number, min_rating=min_rating, cutoff=cutoff, size=size),
+        **_closed(seen, fold, min_rating=min_rating, cutoff=cutoff, size=size),
     }
 
 
 def _closed(
-    fold: Split, number: int, *, min_rating: float, cutoff: int, size: int
+    seen: Seen, fold: Split, *, min_rating: float, cutoff: int, size: int
 ) -> dict[str, float]:
     """Compute the closed forms of the bounds for Popularity, on one sample for each user.
 
     That the items :math:`i_k` are those of a target set is said nowhere in the paper; read as the
     first of the whole ranking they make the bound larger still.
     """
-    model = System("Popularity", "Popularity", {}).build().fit(fold.train)
+    ranked = seen.ranked(System("Popularity", "Popularity", {}), fold)
     depths = run_depths(fold, cutoff, min_rating=min_rating)
-    lists, sizes = target_lists(
-        model, fold, depths, min_rating=min_rating, n_sampled=size - 1, seed=number
-    )
+    lists, sizes = ranked.target_lists(depths, min_rating=min_rating, n_sampled=size - 1)
     worth = relevant_counts(fold, min_rating=min_rating)
     first, every = (listed_sum(lists, worth, depth) for depth in (cutoff, depths))
     bounds = run_bounds(fold, first, every, sizes, cutoff, min_rating=min_rating)
     depth = np.full(fold.test.n_users, cutoff)
-    lists, _ = target_lists(model, fold, depth, min_rating=min_rating, seed=number)
+    lists, _ = ranked.target_lists(depth, min_rating=min_rating)
     whole = listed_sum(lists, worth, cutoff)
     return {
         "closed_lower": bounds.lower,
@@ -187,8 +177,9 @@ def counted(fold: Split, *, min_rating: float, cutoff: int, size: int) -> float:
 
     Examples
     --------
-    >>> fold = dataset_splits(load_dataset("world(alpha=2,users=80,items=60)"), "ratio 0.2", seed=1)
-    >>> round(counted(fold[0], min_rating=4, cutoff=10, size=20), 3)
+    >>> from recbias.data.datasets import load_dataset
+    >>> seen = Seen(load_dataset("world(alpha=2,users=80,items=60)"), 1)
+    >>> round(counted(seen.fold("ratio 0.2"), min_rating=4, cutoff=10, size=20), 3)
     0.088
     """
     train, test = fold.train, fold.test
@@ -221,7 +212,7 @@ _FITS: Mapping[str, tuple[float | None, float | None]] = {
 _STARTS = (0.3, 1.0, 1.4, 2.0)
 
 
-@maker(f"{CHAPTER}/fitted", Table)
+@maker(CHAPTER, Table)
 def fitted(dataset: Dataset) -> tuple[tuple[str, ...], pd.DataFrame]:
     r"""Fit a shifted power law to the counts of a data set, in several ways.
 

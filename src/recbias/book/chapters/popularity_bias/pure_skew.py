@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,19 +20,19 @@ from recbias._system.streams import stream
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings, exact
-from recbias.data.simulation import REVISION, CountOptions, count_world
+from recbias.data.simulation import CountOptions, count_world
 from recbias.errors import ConfigError
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
+from recbias.experiment.worlds import Seen, World, WorldGrid, run_worlds
 from recbias.metrics import aggregation, measure, parse_metric
 from recbias.metrics.aggregation import contributions, finish
 from recbias.protocol.protocol import Protocol
-from recbias.protocol.splits import Split, SplitRule
-from recbias.protocol.testset import dataset_splits
-from recbias.ranking import rank_once
+from recbias.protocol.splits import SplitRule
 from recbias.recommenders import System
 from recbias.stats.resampling import bootstrap_weights, weighted_sums
+
+if TYPE_CHECKING:
+    from recbias.ranking import Positions
 
 DATA, RANDOM, WORLD, SHARE = "data", "random", "without preferences", "share"
 """What a design gives: Popularity and Random on the data, Popularity in worlds that have only its
@@ -64,24 +64,22 @@ def designs(
     }
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    sizes = {name: given[name] for name in ("cutoff", "size", "n_sampled")}
-    asked = designs(given["min_rating"], **sizes)
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for _, text in asked.values()],
-        "systems": [_system(name).identity() for name in ("Popularity", "Random")],
-    }
-
-
 def _system(name: str) -> System:
     return System(name, name, {})
 
 
-@maker(f"{CHAPTER}/pure_skew", Table, uses=_revisions, covers=("workers",))
+def _metrics(min_rating: float, cutoff: int, size: int, n_sampled: int) -> list[str]:
+    asked = designs(min_rating, cutoff=cutoff, size=size, n_sampled=n_sampled)
+    return [text for _, text in asked.values()]
+
+
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_metrics,
+    uses={"systems": [_system("Popularity"), _system("Random")]},
+)
 def pure_skew(
     dataset: Dataset,
     *,
@@ -128,17 +126,26 @@ def pure_skew(
     if n_worlds < 2:
         raise ConfigError(f"n_worlds={n_worlds}: an interval over worlds needs two at least")
     asked = designs(min_rating, cutoff=cutoff, size=size, n_sampled=n_sampled)
-    folds = dataset_splits(dataset, split, seed=seed)
+    seen = Seen(dataset, seed)
     weights = bootstrap_weights(
         dataset.ratings.n_users, N_REPLICATES, rng=stream(seed, "bootstrap")
     )
     of_data = {
-        what: _resampled(_system(name), folds, asked, min_rating, weights, seed)
+        what: _resampled(seen, _system(name), split, asked, weights)
         for what, name in ((DATA, "Popularity"), (RANDOM, "Random"))
     }
-    work = partial(_in_world, source=dataset.ratings, split=split, asked=asked, least=min_rating)
-    with open_executor(workers) as executor:
-        scores = np.array(run_all(work, range(1, n_worlds + 1), executor, label="worlds"))
+    grid = WorldGrid(
+        [
+            World(partial(_twin, dataset.ratings, number), number)
+            for number in range(1, n_worlds + 1)
+        ],
+        [_system("Popularity")],
+        {design: protocol for design, (protocol, _) in asked.items()},
+        {design: (design, metric) for design, (_, metric) in asked.items()},
+        # A world has neither times nor ready folds.
+        split=split if SplitRule.parse(split).kind in _AT_RANDOM else "k-fold 5",
+    )
+    scores = run_worlds(grid, workers=workers)[0][list(asked)].to_numpy()
     noise = scipy.stats.t.ppf(stream(seed, "worlds").random(N_REPLICATES), n_worlds - 1)
     rows, drawn = [], []
     for place, design in enumerate(asked):
@@ -158,36 +165,20 @@ def pure_skew(
     return index, pd.DataFrame(rows, columns=[*index, "value"]), np.array(drawn)
 
 
-def _in_world(
-    number: int,
-    *,
-    source: Ratings,
-    split: str,
-    asked: Mapping[str, tuple[str, str]],
-    least: float,
-) -> FloatArray:
-    """Measure Popularity in a world, by design."""
-    ratings = count_world(CountOptions(counts=source.name, seed=number), source).ratings
-    rule = SplitRule.parse(split)
-    if rule.kind not in _AT_RANDOM:  # a world has neither times nor ready folds
-        rule = SplitRule.parse("k-fold 5")
-    fold = rule.splits(ratings, rng=stream(number, "split", str(rule)))[0]
-    columns = _columns(_system("Popularity"), fold, asked, least, number)
-    return np.array(
-        [finish(contribution.sum(axis=1), averaging, 1)[0] for contribution, averaging in columns]
-    )
+def _twin(source: Ratings, number: int) -> Ratings:
+    """Make a world that has the counts of ratings and no preferences."""
+    return count_world(CountOptions(counts=source.name, seed=number), source).ratings
 
 
 def _resampled(
+    seen: Seen,
     system: System,
-    folds: list[Split],
+    split: str,
     asked: Mapping[str, tuple[str, str]],
-    min_rating: float,
     weights: npt.NDArray[np.uint8],
-    seed: int,
 ) -> tuple[FloatArray, FloatArray]:
     """Measure a system on all folds: value and replicates by design."""
-    by_fold = [_columns(system, fold, asked, min_rating, seed) for fold in folds]
+    by_fold = [_columns(seen.ranked(system, fold).positions, asked) for fold in seen.folds(split)]
     values, replicates = [], []
     for of_design in zip(*by_fold, strict=True):
         columns = np.sum([contribution for contribution, _ in of_design], axis=0)
@@ -198,23 +189,17 @@ def _resampled(
 
 
 def _columns(
-    system: System,
-    fold: Split,
-    asked: Mapping[str, tuple[str, str]],
-    min_rating: float,
-    seed: int,
+    positions: Positions, asked: Mapping[str, tuple[str, str]]
 ) -> list[tuple[FloatArray, aggregation.Averaging]]:
-    """Rank once, and write for each design what every user adds to its average."""
-    model = system.build().fit(fold.train, rng=stream(seed, "train", system.stream_label(), 0))
-    positions, _ = rank_once(model, fold, depth=1, seed=seed)
+    """Write for each design what every user adds to its average."""
     by_design = []
     for text, metric in asked.values():
         protocol = Protocol.parse(text)
+        min_rating, averaging = protocol.min_rating, protocol.averaging
         table = positions.table(protocol.rule, min_rating=protocol.targets.min_rating)
         values = measure(
             table, [parse_metric(metric)], min_rating=min_rating, condensed=protocol.condensed
         )
-        averaging = protocol.averaging
         columns = contributions(table, values, averaging, min_rating=min_rating)
         by_design.append((columns, averaging.resolved(table.per)))
     return by_design

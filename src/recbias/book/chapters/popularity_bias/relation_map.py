@@ -20,24 +20,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias._system.streams import stream
-from recbias.book.chapters.design_alternatives.truth import true_precision
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
-from recbias.book.chapters.popularity_bias.skew import of_positions
 from recbias.claims.quantities import over_worlds
-from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.datasets.describe import gini
 from recbias.data.ratings import Ratings, exact
-from recbias.data.simulation import REVISION
 from recbias.errors import ConfigError
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
-from recbias.experiment.makers import Table, maker
-from recbias.metrics import aggregation, measure, parse_metric
+from recbias.experiment.makers import Table, contents_of, maker
+from recbias.experiment.worlds import Ranked, Seen, World, WorldGrid, each_world, run_worlds
+from recbias.metrics import measure, parse_metric
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import Split
-from recbias.protocol.testset import dataset_splits
-from recbias.ranking import Positions, rank_once
-from recbias.recommenders import Recommender, System
+from recbias.recommenders import System
 
 LIKING = "By true liking"
 """A ranking of items by the share of all users who like them, which only the truth can tell."""
@@ -57,7 +50,6 @@ RELATION_MAP: Mapping[str, Any] = {
     "n_worlds": 4,
     "min_rating": 4,
     "split": "ratio 0.2",
-    "workers": 2,
 }
 """What the chapter asks of `relation_map`, whatever the data of its page."""
 
@@ -70,7 +62,6 @@ POINTS: Mapping[str, Any] = {
 """What the chapter asks of `points`: data sets, with the smallest rating that says liking."""
 
 FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -86,25 +77,17 @@ class _ByLiking:
         return np.tile(self.liking.astype(np.float32), (len(users), 1))
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, ranks and metrics, and the data that points are of."""
-    metrics = [parse_metric(text).identity() for texts in METRICS.values() for text in texts]
-    contents = {name: dataset_info(name).content_hash for name in given.get("liked", ())}
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": metrics,
-        "system": _popularity().identity(),
-        **({"contents": contents} if contents else {}),
-    }
-
-
 def _popularity() -> System:
     return System("Popularity", "Popularity", {})
 
 
-@maker(f"{CHAPTER}/relation_map", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=[text for texts in METRICS.values() for text in texts],
+    uses={"system": _popularity},
+)
 def relation_map(
     *,
     relations: Sequence[float],
@@ -138,61 +121,39 @@ def relation_map(
         A column for each metric of :data:`METRICS`; ``true``, the share of the listed items that
         their users like; and ``chance``, that of random lists.
     """
-    tasks = [
-        (float(relation), float(skew), number + 1)
+    worlds = [
+        World(
+            f"world(relation={relation:g},skew={skew:g},liked={exact(min_rating)},seed={number})",
+            number,
+            {"relation": float(relation), "skew": float(skew), "number": number},
+        )
         for relation in relations
         for skew in skews
-        for number in range(n_worlds)
+        for number in range(1, n_worlds + 1)
     ]
-    work = partial(_in_world, min_rating=min_rating, split=split)
-    with open_executor(workers) as executor:
-        rows_by_task = run_all(work, tasks, executor, label="worlds")
-    index = ("relation", "skew", "number", "system")
-    return index, pd.DataFrame([row for rows in rows_by_task for row in rows])
+    (rows,) = run_worlds(map_grid(worlds, min_rating, split), workers=workers)
+    return ("relation", "skew", "number", "system"), rows
 
 
-def _in_world(
-    task: tuple[float, float, int], *, min_rating: float, split: str
-) -> list[dict[str, Any]]:
-    relation, skew, number = task
-    name = f"world(relation={relation:g},skew={skew:g},liked={exact(min_rating)},seed={number})"
-    dataset = load_dataset(name)
-    fold = dataset_splits(dataset, split, seed=number)[0]
-    liked = _liked(dataset, min_rating)
-    parameters = {"relation": relation, "skew": skew, "number": number}
-    models: dict[str, Recommender] = {
-        "Popularity": _popularity().build().fit(fold.train),
-        LIKING: _ByLiking(liked.mean(axis=0)),
-    }
-    return [
-        {**parameters, "system": system, **_seen_and_true(model, fold, liked, min_rating, number)}
-        for system, model in models.items()
-    ]
+def map_grid(worlds: Sequence[World], min_rating: float, split: str) -> WorldGrid:
+    """Ask what designs see of Popularity, and what the truth has."""
+    liked = f"rel>={exact(min_rating)}"
+    return WorldGrid(
+        worlds,
+        [_popularity(), (LIKING, partial(_by_liking, min_rating=min_rating))],
+        {**{rule: f"{rule} {liked}" for rule in METRICS}, "true": f"AI-AN-AR {liked}"},
+        {
+            **{text: (rule, text) for rule, texts in METRICS.items() for text in texts},
+            "true": ("true", f"P@{_CUTOFF}"),
+            "chance": ("true", "rho"),
+        },
+        split=split,
+        tests={"true": "truth"},
+    )
 
 
-def _liked(dataset: Dataset, min_rating: float) -> BoolArray:
-    if dataset.truth is None:
-        raise ConfigError(f"the truth of {dataset.name} is not known")
-    liked: BoolArray = dataset.truth.true_rating(np.arange(dataset.ratings.n_users)) >= min_rating
-    return liked
-
-
-def _seen_and_true(
-    model: Recommender, fold: Split, liked: BoolArray, min_rating: float, seed: int
-) -> dict[str, float]:
-    positions, _ = rank_once(model, fold, depth=_CUTOFF, seed=seed)
-    return {
-        **of_positions(positions, METRICS, min_rating=min_rating),
-        "true": true_precision(positions.lists("AI", _CUTOFF), liked),
-        "chance": float(_share_of_open(fold.train, liked).mean()),
-    }
-
-
-def _share_of_open(train: Ratings, liked: BoolArray) -> FloatArray:
-    """Compute for each user the share they like of what is not in their training ratings."""
-    is_open = np.ones(liked.shape, dtype=bool)
-    is_open[train.user, train.item] = False
-    return np.asarray((liked & is_open).sum(axis=1) / is_open.sum(axis=1), dtype=np.float64)
+def _by_liking(seen: Seen, fold: Split, *, min_rating: float) -> _ByLiking:
+    return _ByLiking(seen.liked(min_rating).mean(axis=0))
 
 
 def overrated(rows: pd.DataFrame, design: str = "1R") -> pd.DataFrame:
@@ -238,7 +199,13 @@ def map_view(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
 # -- data sets on the map --------------------------------------------------------------------------
 
 
-@maker(f"{CHAPTER}/points", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=[text for texts in METRICS.values() for text in texts],
+    uses={"system": _popularity, "contents": lambda liked: contents_of(liked)},
+)
 def points(
     *, liked: Mapping[str, float], split: str, seed: int, n_resamples: int
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -276,20 +243,30 @@ def points(
     ConfigError
         If one has neither truth nor an unbiased part.
     """
-    rows = []
-    for name, min_rating in liked.items():
-        seen = _Seen.of(load_dataset(name), min_rating, split, seed)
-        rng, n_users = stream(seed, "points", name), len(seen.judged)
-        drawn = rng.multinomial(n_users, np.full(n_users, 1 / n_users), size=n_resamples)
-        resampled = seen.quantities(drawn.astype(np.float64))
-        for quantity, (value,) in seen.quantities(np.ones((1, n_users))).items():
-            low, high = np.percentile(resampled[quantity], [2.5, 97.5])
-            rows.append((name, quantity, float(value), float(low), float(high)))
+    worlds = [
+        World(name, seed, {"dataset": name, "min_rating": least}) for name, least in liked.items()
+    ]
+    places = each_world(partial(_place, split=split, n_resamples=n_resamples), worlds)
     columns = ["dataset", "quantity", "value", "low", "high"]
+    rows = [row for of_dataset in places for row in of_dataset]
     return ("dataset", "quantity"), pd.DataFrame(rows, columns=columns)
 
 
-class _Seen(NamedTuple):
+def _place(seen: Seen, *, split: str, n_resamples: int) -> list[tuple[Any, ...]]:
+    """Measure one data set, on all of its users and on resampled ones."""
+    name = seen.labels["dataset"]
+    known = _Known.of(seen.ranked(_popularity(), seen.fold(split), depth=_CUTOFF))
+    rng, n_users = stream(seen.seed, "points", name), len(known.judged)
+    drawn = rng.multinomial(n_users, np.full(n_users, 1 / n_users), size=n_resamples)
+    resampled = known.quantities(drawn.astype(np.float64))
+    rows = []
+    for quantity, (value,) in known.quantities(np.ones((1, n_users))).items():
+        low, high = np.percentile(resampled[quantity], [2.5, 97.5])
+        rows.append((name, quantity, float(value), float(low), float(high)))
+    return rows
+
+
+class _Known(NamedTuple):
     """What is known of a data set, by user, so that users can be weighted.
 
     `judged` and `liked` say which pairs the truth or the unbiased sample knows, and which of these
@@ -306,14 +283,12 @@ class _Seen(NamedTuple):
     is_whole: bool
 
     @classmethod
-    def of(cls, dataset: Dataset, min_rating: float, split: str, seed: int) -> _Seen:
-        ratings = dataset.ratings
-        fold = dataset_splits(dataset, split, seed=seed)[0]
-        model = _popularity().build().fit(fold.train)
-        positions, _ = rank_once(model, fold, depth=_CUTOFF, seed=seed)
+    def of(cls, ranked: Ranked) -> _Known:
+        seen, fold, min_rating = ranked.seen, ranked.fold, ranked.seen.labels["min_rating"]
+        dataset, ratings = seen.dataset, seen.ratings
         judged, liked = (np.zeros((ratings.n_users, ratings.n_items)) for _ in range(2))
         if dataset.truth is not None:
-            judged[:], liked[:] = 1, _liked(dataset, min_rating)
+            judged[:], liked[:] = 1, seen.liked(min_rating)
         elif dataset.unbiased is not None:
             part = dataset.unbiased
             judged[part.user, part.item] = 1
@@ -322,14 +297,14 @@ class _Seen(NamedTuple):
             raise ConfigError(f"{dataset.name} has neither truth nor an unbiased part")
         listed, others = np.zeros_like(judged), np.ones_like(judged)
         others[fold.train.user, fold.train.item] = 0
-        lists = positions.lists("AI", _CUTOFF)
+        lists = ranked.positions.lists("AI", _CUTOFF)
         users, places = np.nonzero(lists >= 0)
         listed[users, lists[users, places]] = 1
         sums = [
             (chosen * known).sum(axis=1) for chosen in (listed, others) for known in (judged, liked)
         ]
         whole = dataset.truth is not None
-        runs = _of_users(positions, min_rating)
+        runs = _of_users(ranked, min_rating)
         return cls(ratings.item_counts(), judged, liked, sums, runs, whole)
 
     def quantities(self, weights: FloatArray) -> dict[str, FloatArray]:
@@ -369,10 +344,10 @@ class _Seen(NamedTuple):
         )
 
 
-def _of_users(positions: Positions, min_rating: float) -> tuple[FloatArray, FloatArray]:
+def _of_users(ranked: Ranked, min_rating: float) -> tuple[FloatArray, FloatArray]:
     """Sum over the runs of each user what Popularity and a random ranking are expected to score."""
     protocol = Protocol.parse(f"TI-AN-1R rel>={exact(min_rating)}")
-    table = positions.table(protocol.rule, min_rating=min_rating)
+    table = ranked.positions.table(protocol.rule, min_rating=min_rating)
     metrics = [parse_metric(text) for text in METRICS["TI-AN-1R"]]
     values = measure(table, metrics, min_rating=min_rating)
     hits, chances = (np.bincount(table.user, scores, minlength=table.n_users) for scores in values)

@@ -1,8 +1,6 @@
-"""What chapter 3 is called, and which protocols it shares."""
+"""What chapter 3 is called, and what its figures show."""
 
 from __future__ import annotations
-
-from recbias.data.ratings import exact
 
 CHAPTER = "03_popularity_bias"
 """Name of the notebook, and of the folder of its results."""
@@ -21,25 +19,3 @@ def designs(size: int) -> dict[str, str]:
     '1 relevant + 99 sampled'
     """
     return {"AR": "all tested items", "1R": f"1 relevant + {size - 1:,} sampled"}
-
-
-def protocols(min_rating: float) -> dict[str, str]:
-    """Name the protocols of the chapter.
-
-    Examples
-    --------
-    >>> protocols(5)["AR"]
-    'TI-AN-AR rel>=5'
-    """
-    return {label: f"TI-AN-{rule} rel>={exact(min_rating)}" for label, rule in _RULES.items()}
-
-
-_RULES = {"AR": "AR", "all-1R": "1R"}
-
-
-def combined(cutoff: int, size: int) -> tuple[tuple[str, str], ...]:
-    """List by label and metric what criteria and tables combine.
-
-    So that its replicates are kept.
-    """
-    return ("AR", f"P@{cutoff}"), ("all-1R", f"P@{cutoff}|t={size}")

@@ -10,24 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
-from recbias._system.streams import stream
 from recbias.book.chapters.popularity_bias.law import ALPHAS, world_name
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings, exact
-from recbias.data.simulation import REVISION, CountOptions, count_world
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
+from recbias.data.simulation import CountOptions, count_world
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import aggregation, measure, parse_metric
-from recbias.protocol.protocol import Protocol
-from recbias.protocol.splits import Split, SplitRule
-from recbias.ranking import Positions, rank_once
-from recbias.recommenders import Recommender, line_up
+from recbias.experiment.worlds import World, WorldGrid, run_worlds
+from recbias.recommenders import System, line_up
 
 METRICS: Mapping[str, tuple[str, ...]] = {
     "TI-AN-1R": ("P@10|t=100", "lower@10|t=100", "upper@10|t=100", "nDCG@10|t=100", "RR|t=100"),
@@ -45,7 +39,6 @@ SKEW: Mapping[str, Any] = {
     "metrics": METRICS,
     "min_rating": 5,
     "split": "ratio 0.2",
-    "workers": 2,
 }
 """What the chapter asks of `skew`, whatever the data of its page."""
 
@@ -56,7 +49,6 @@ TWINS: Mapping[str, Any] = {
     "metrics": METRICS,
     "min_rating": 4,
     "split": "ratio 0.2",
-    "workers": 2,
 }
 """What the chapter asks of `twins`: worlds of the size of MovieLens 100K in which popular items are
 liked by as many users as others are."""
@@ -64,31 +56,39 @@ liked by as many users as others are."""
 WITH, WITHOUT = "preferences", "no preferences"
 
 
-class _Task(NamedTuple):
-    kind: float | str
-    number: int
-    systems: tuple[str, ...]
+def _systems(systems: Sequence[str], trained: Sequence[str] = ()) -> list[System]:
+    known = {system.name: system for system in line_up("bcc17")}
+    return [known[name] for name in (*systems, *trained)]
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    texts = [metric for metrics in given["metrics"].values() for metric in metrics]
-    names = [*given["systems"], *given.get("trained", ())]
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in texts],
-        "systems": [{"name": name, **_system(name).identity()} for name in names],
-    }
+def _texts(metrics: Mapping[str, Sequence[str]]) -> list[str]:
+    return [text for texts in metrics.values() for text in texts]
 
 
-def _system(name: str) -> Any:
-    (match,) = (system for system in line_up("bcc17") if system.name == name)
-    return match
+def _grid(
+    worlds: Sequence[World],
+    systems: Sequence[str],
+    metrics: Mapping[str, Sequence[str]],
+    min_rating: float,
+    split: str,
+) -> WorldGrid:
+    """Ask for metrics by rule, a column each."""
+    return WorldGrid(
+        worlds,
+        _systems(systems),
+        {rule: f"{rule} rel>={exact(min_rating)}" for rule in metrics},
+        {text: (rule, text) for rule, texts in metrics.items() for text in texts},
+        split=split,
+    )
 
 
-@maker(f"{CHAPTER}/skew", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_texts,
+    systems=_systems,
+)
 def skew(
     *,
     alphas: Sequence[float],
@@ -128,28 +128,28 @@ def skew(
     frame : DataFrame
         A column for each metric, by its text.
     """
-    tasks = [
-        _Task(alpha, number + 1, (*systems, *(trained if number < n_trained else ())))
-        for number in range(n_worlds)
+    worlds = [
+        World(world_name(float(alpha), number), number, {"alpha": alpha, "number": number})
         for alpha in alphas
+        for number in range(1, n_worlds + 1)
     ]
-    work = partial(_in_skewed_world, metrics=dict(metrics), min_rating=min_rating, split=split)
-    with open_executor(workers) as executor:
-        rows_by_task = run_all(work, tasks, executor, label="worlds")
-    rows = pd.DataFrame([row for rows in rows_by_task for row in rows])
+    few = [world for world in worlds if world.seed <= n_trained]
+    every, more = (
+        _grid(of_grid, names, metrics, min_rating, split)
+        for of_grid, names in ((worlds, systems), (few, trained))
+    )
+    rows = pd.concat(run_worlds(every, more, workers=workers))
     rows = rows.sort_values(["alpha", "number"], kind="stable", ignore_index=True)
     return ("alpha", "number", "system"), rows
 
 
-def _in_skewed_world(
-    task: _Task, *, metrics: Mapping[str, Sequence[str]], min_rating: float, split: str
-) -> list[dict[str, Any]]:
-    ratings = load_dataset(world_name(float(task.kind), task.number)).ratings
-    rows = _of_systems(ratings, task, metrics, min_rating, split)
-    return [{"alpha": task.kind, "number": task.number, **row} for row in rows]
-
-
-@maker(f"{CHAPTER}/twins", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "world", "aggregation"),
+    metrics=_texts,
+    systems=_systems,
+)
 def twins(
     *,
     world: str,
@@ -176,71 +176,20 @@ def twins(
     frame : DataFrame
         A column for each metric, by its text.
     """
-    tasks = [_Task(world, number + 1, tuple(systems)) for number in range(n_worlds)]
-    work = partial(_in_twins, metrics=dict(metrics), min_rating=min_rating, split=split)
-    with open_executor(workers) as executor:
-        rows_by_task = run_all(work, tasks, executor, label="twins")
-    return ("kind", "number", "system"), pd.DataFrame(
-        [row for rows in rows_by_task for row in rows]
-    )
-
-
-def _in_twins(
-    task: _Task, *, metrics: Mapping[str, Sequence[str]], min_rating: float, split: str
-) -> list[dict[str, Any]]:
-    name = f"{str(task.kind)[:-1]},seed={task.number})"
-    source = load_dataset(name).ratings
-    twin = count_world(CountOptions(counts=name, seed=task.number), source).ratings
-    return [
-        {"kind": kind, "number": task.number, **row}
-        for kind, ratings in ((WITH, source), (WITHOUT, twin))
-        for row in _of_systems(ratings, task, metrics, min_rating, split)
-    ]
-
-
-def _of_systems(
-    ratings: Ratings,
-    task: _Task,
-    metrics: Mapping[str, Sequence[str]],
-    min_rating: float,
-    split: str,
-) -> list[dict[str, Any]]:
-    fold = SplitRule.parse(split).splits(ratings, rng=stream(task.number, "split", split))[0]
-    rows = []
-    for name in task.systems:
-        system = _system(name)
-        rng = stream(task.number, "train", system.stream_label(), 0)
-        model = system.build().fit(fold.train, rng=rng)
-        values = measured(model, fold, metrics, min_rating=min_rating, seed=task.number)
-        rows.append({"system": name, **values})
-    return rows
-
-
-def measured(
-    model: Recommender,
-    fold: Split,
-    metrics: Mapping[str, Sequence[str]],
-    *,
-    min_rating: float,
-    seed: int,
-) -> dict[str, float]:
-    """Rank the test ratings once, and measure what follows for several designs."""
-    positions, _ = rank_once(model, fold, depth=1, seed=seed)
-    return of_positions(positions, metrics, min_rating=min_rating)
-
-
-def of_positions(
-    positions: Positions, metrics: Mapping[str, Sequence[str]], *, min_rating: float
-) -> dict[str, float]:
-    """Measure what follows from the ranks for several designs."""
-    averages: dict[str, float] = {}
-    for rule, texts in metrics.items():
-        protocol = Protocol.parse(f"{rule} rel>={exact(min_rating)}")
-        table = positions.table(protocol.rule, min_rating=protocol.targets.min_rating)
-        parsed = [parse_metric(text) for text in texts]
-        values = measure(table, parsed, min_rating=min_rating, condensed=protocol.condensed)
-        means = aggregation.aggregate(
-            table, values, min_rating=min_rating, population=protocol.averaging.population
+    worlds = [
+        made
+        for number in range(1, n_worlds + 1)
+        for name in [f"{world[:-1]},seed={number})"]
+        for made in (
+            World(name, number, {"kind": WITH, "number": number}),
+            World(partial(_twin, name, number), number, {"kind": WITHOUT, "number": number}),
         )
-        averages |= dict(zip(texts, map(float, means), strict=True))
-    return averages
+    ]
+    grid = _grid(worlds, systems, metrics, min_rating, split)
+    (rows,) = run_worlds(grid, workers=workers)
+    return ("kind", "number", "system"), rows
+
+
+def _twin(name: str, seed: int) -> Ratings:
+    """Make a world with the counts of another and no preferences."""
+    return count_world(CountOptions(counts=name, seed=seed), load_dataset(name).ratings).ratings

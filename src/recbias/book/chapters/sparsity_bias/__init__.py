@@ -7,17 +7,14 @@ sets (`negatives`), and what follows from it (`turns`). How many judgments are e
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from recbias.book.chapters import import_makers
-from recbias.book.chapters.sparsity_bias.every_rank import SMALL
-from recbias.book.chapters.sparsity_bias.panels import density_pairs
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
+from recbias.book.chapters.sparsity_bias.tables import density_pairs
 from recbias.book.chapters.sparsity_bias.turns import negative_pairs
-from recbias.claims.checks import IDENTITIES
 from recbias.claims.evidence import View
 
-__all__ = ["CHAPTER", "SIMULATIONS", "VIEWS"]
+__all__ = ["CHAPTER", "VIEWS", "measure"]
 
 VIEWS: Mapping[str, View] = {
     "densities.pairs": density_pairs,
@@ -25,7 +22,5 @@ VIEWS: Mapping[str, View] = {
 }
 """What findings read of tables, by name."""
 
-SIMULATIONS: Mapping[str, Mapping[str, Any]] = {IDENTITIES: SMALL}
-"""What the chapter asks of simulations, by the name under which each is kept."""
-
-import_makers(__name__, __path__)
+measure = import_makers(__name__, __path__)
+"""What the chapter measures beside its grids, by name."""

@@ -7,7 +7,7 @@ Of total precision (`total_precision`), of rho (`relevance_ratio`), and of thinn
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -53,7 +53,7 @@ from recbias.protocol.protocol import POLICIES, Protocol
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import popularity_groups
 from recbias.protocol.testset import TestSet, dataset_splits, kept_rows, reduced_split
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.recommenders import System
 
 TRAINED_SYSTEMS = ("Random", "Popularity", "kNN (ranking)", "Item cosine (implicit)")
@@ -98,19 +98,14 @@ def _thin_grid(grid: Grid, min_rating: float, cutoff: int) -> Grid:
     )
 
 
-def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
-    """Name the grids whose cells are checked: they go stale with what ranked those."""
-    grid = Grid.from_dict(parameters["grids"][0])
-    used_grids = [
-        *(Grid.from_dict(grid_dict) for grid_dict in parameters["grids"]),
-        policies_grid(grid, parameters["min_rating"]),
-        _thin_grid(grid, parameters["min_rating"], parameters["cutoff"]),
-    ]
-    return [used_grid.key_of(hashes) for used_grid in used_grids]
+def _checked(grids: Sequence[Grid], min_rating: float, cutoff: int) -> list[Grid]:
+    """List the grids whose cells are checked."""
+    first = grids[0]
+    return [*grids, policies_grid(first, min_rating), _thin_grid(first, min_rating, cutoff)]
 
 
-@maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grids",))
-def sparsity_checks(
+@maker(CHAPTER, Checks, uses=_checked)
+def checks(
     dataset: Dataset,
     *,
     seed: int,
@@ -118,7 +113,7 @@ def sparsity_checks(
     min_rating: float,
     size: int,
     cutoff: int,
-    grids: Sequence[Mapping[str, Any]],
+    grids: Sequence[Grid],
 ) -> tuple[list[Check], dict[str, float]]:
     """Check what the chapter says of all systems.
 
@@ -145,14 +140,13 @@ def sparsity_checks(
         ``"unscored targets of SYSTEM"`` and ``"unscored likes of SYSTEM"``: shares of target items,
         and of relevant test ratings, for which a system has no score.
     """
-    parsed_grids = [Grid.from_dict(grid) for grid in grids]
     splits = dataset_splits(dataset, split, seed=seed)
     first = splits[0]
     users = _chosen_users(first.train.n_users, seed)
-    systems = _trained(parsed_grids[0])
+    systems = _trained(grids[0])
     models = {system.name: train_as_experiment(system, first, seed=seed) for system in systems}
     full = {name: model.score(users) for name, model in models.items()}
-    returned = list(_returned(policies_grid(parsed_grids[0], min_rating), dataset))
+    returned = list(_returned(policies_grid(grids[0], min_rating), dataset))
     thinned = [_thinned(first, removed, seed) for removed in (30, 60, _THIN)]
     half = dataclasses.replace(first, train=first.train.take(_coins(len(first.train), seed)))
     again, halved = (
@@ -170,7 +164,7 @@ def sparsity_checks(
     checks = [
         *check_total_precision(returned, first, min_rating=min_rating, size=size),
         *check_shortfall(returned, scored, first, min_rating=min_rating),
-        *check_beside(parsed_grids),
+        *check_beside(grids),
         *check_rho_moves(moved_rho(first, min_rating=min_rating, seed=seed)),
         *check_reached(reached_rho(first, min_rating=min_rating, seed=seed)),
         *check_true_values(true_values(cutoff)),
@@ -179,7 +173,7 @@ def sparsity_checks(
         *check_models(full, again, users, first.train, cutoff=cutoff),
         *check_halves(halved_rho(splits, min_rating=min_rating, seed=seed)),
         *_without_tests(
-            _thin_grid(parsed_grids[0], min_rating, cutoff), dataset, splits, min_rating, cutoff
+            _thin_grid(grids[0], min_rating, cutoff), dataset, splits, min_rating, cutoff
         ),
     ]
     return checks, _unscored(returned, min_rating)

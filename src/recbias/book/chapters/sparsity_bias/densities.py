@@ -16,7 +16,7 @@ of ratings that a user has left: its expectations are sums over that number.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -29,14 +29,12 @@ import scipy  # its parts are loaded when they are first used: `stats` takes lon
 from recbias._system.streams import stream
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
 from recbias.data.datasets import Dataset
-from recbias.experiment.cells import grid_cells, run_cell
-from recbias.experiment.engine import run_all
+from recbias.experiment.cells import grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
-from recbias.metrics import aggregation
 from recbias.protocol.relevance import relevant
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.stats.resampling import bootstrap_weights, weighted_sums
 from recbias.theory import expected_hit
 
@@ -250,9 +248,9 @@ def _crossing(shares: FloatArray, values: FloatArray, level: float) -> float:
     return float(shares[last] * (shares[last + 1] / shares[last]) ** part)
 
 
-def densities_parameters(grid: Grid, *, cutoff: int, size: int) -> dict[str, Any]:
-    """Write the parameters of `densities` for the systems of a grid, each trained once per fold."""
-    reduced_grid = Grid(
+def densities_grid(grid: Grid, *, cutoff: int) -> Grid:
+    """Ask for what is made sparser, each system of a grid being trained once per fold."""
+    return Grid(
         grid.dataset,
         tuple(dataclasses.replace(system, n_seeds=1) for system in grid.systems),
         {label: str(grid.parsed[label]) for label in ("AR", "all-1R")},
@@ -260,17 +258,11 @@ def densities_parameters(grid: Grid, *, cutoff: int, size: int) -> dict[str, Any
         split=grid.split,
         seed=grid.seed,
     )
-    return {"grid": reduced_grid.to_dict(), "cutoff": cutoff, "size": size}
 
 
-def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    key = Grid.from_dict(parameters["grid"]).key_of(hashes)
-    return {"grid": key, "aggregation": aggregation.REVISION}
-
-
-@maker(f"{CHAPTER}/densities", Table, uses=_uses, covers=("grid",))
+@maker(CHAPTER, Table, parts=("aggregation",))
 def densities(
-    dataset: Dataset, *, grid: Mapping[str, Any], cutoff: int, size: int
+    dataset: Dataset, *, grid: Grid, cutoff: int, size: int
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Find how few judgments tell two systems apart.
 
@@ -279,7 +271,7 @@ def densities(
     dataset
         That of the grid.
     grid
-        A grid of one training of each system, as a dict: see `densities_parameters`. What is
+        A grid of one training of each system: see `densities_grid`. What is
         missing of it is trained.
     cutoff
         Length of the lists.
@@ -298,10 +290,9 @@ def densities(
         :data:`FEWEST` relevant ratings where less would be enough. ``statistic`` is that of the
         whole test.
     """
-    parsed_grid = Grid.from_dict(grid)
-    judged = _read(parsed_grid, dataset, cutoff, size)
-    names = [system.name for system in parsed_grid.systems]
-    rng = stream(parsed_grid.seed, "bootstrap")
+    judged = _read(grid, dataset, cutoff, size)
+    names = [system.name for system in grid.systems]
+    rng = stream(grid.seed, "bootstrap")
     drawn = bootstrap_weights(judged.n_users, _N_REPLICATES, rng=rng)
     everybody = np.ones((1, judged.n_users), dtype=drawn.dtype)
     weights, rows = np.concatenate([everybody, drawn]), []
@@ -320,8 +311,7 @@ def densities(
 def _read(grid: Grid, dataset: Dataset, cutoff: int, size: int) -> Judged:
     """Read the hits of a grid's systems from its cells; train those that are not there."""
     cells = grid_cells(grid, dataset, None)
-    missing = [cell for _, cell in cells if cell.missing()]
-    run_all(run_cell, missing, None, label=f"{dataset.name}: cells")
+    run_missing((cell for _, cell in cells), label=f"{dataset.name}: cells")
     tables: dict[str, list[tuple[RankTable, RankTable]]] = {
         system.name: [] for system in grid.systems
     }
@@ -330,3 +320,13 @@ def _read(grid: Grid, dataset: Dataset, cutoff: int, size: int) -> Judged:
         tables[name].append((reader.table(grid, "AR"), reader.table(grid, "all-1R")))
     least = grid.parsed["AR"].min_rating
     return Judged.of(list(tables.values()), min_rating=least, cutoff=cutoff, size=size)
+
+
+def pairs_by_share(needed: pd.DataFrame) -> pd.DataFrame:
+    """Count the pairs that some share of the test ratings tells apart, by design."""
+    rows = []
+    for design, words in DESIGNS.items():
+        shares = needed.loc[needed["design"] == design, ["value", "high", "low"]].to_numpy()
+        for share in np.geomspace(needed["value"].min(), 1.0, 60):
+            rows.append((words, 100 * share, *(shares < share).sum(axis=0)))
+    return pd.DataFrame(rows, columns=["line", "kept", "pairs", "low", "high"])

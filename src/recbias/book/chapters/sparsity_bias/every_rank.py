@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,17 +10,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
-from recbias.claims.checks import IDENTITIES, Check, Checks
+from recbias.claims.checks import Check, Checks
 from recbias.data.ratings import Ratings
+from recbias.experiment.cells import rank_split
 from recbias.experiment.makers import maker
 from recbias.metrics import measure, parse_metric
 from recbias.metrics.aggregation import aggregate
 from recbias.protocol.splits import from_fold_labels
 from recbias.protocol.targets import TargetRule, Targets
-from recbias.ranking import RankTable, rank
-
-SMALL: Mapping[str, Any] = {"n_items": 300, "sizes": (100, 200), "cutoffs": (5, 10, 50)}
-"""Where the identity is checked: among so many items, sampled for target sets of these sizes."""
+from recbias.ranking.tables import RankTable
 
 
 class _EveryRank:
@@ -50,7 +48,7 @@ def every_rank(n_items: int) -> RankTable:
     ratings = Ratings.from_frame(rows[["user_id", "item_id", "rating"]])
     split = from_fold_labels(ratings, rows["fold"].to_numpy())[0]
     model = _EveryRank().fit(split.train)
-    (table,) = rank(model, split, [Targets(TargetRule.parse("AI-AN-1R"), 5.0)], seed=1)
+    _, (table,) = rank_split(model, split, [Targets(TargetRule.parse("AI-AN-1R"), 5.0)], seed=1)
     return table
 
 
@@ -67,15 +65,13 @@ def check_every_rank(
     return [Check("BCC17-EQ5", "every-rank", what, len(asked) * len(table.rank), off)]
 
 
-def _used(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    """Name the metrics that are tried."""
-    sizes, cutoffs = parameters["sizes"], parameters["cutoffs"]
-    return [parse_metric(f"P@{n}|t={t}").identity() for t in sizes for n in cutoffs]
+def _tried(sizes: Sequence[int], cutoffs: Sequence[int]) -> list[str]:
+    return [f"P@{n}|t={t}" for t in sizes for n in cutoffs]
 
 
-@maker(f"{CHAPTER}/{IDENTITIES}", Checks, uses=_used)
-def sparsity_identities(
-    *, n_items: int, sizes: Sequence[int], cutoffs: Sequence[int]
+@maker(CHAPTER, Checks, parts=("ranking",), metrics=_tried)
+def identities(
+    *, n_items: int = 300, sizes: Sequence[int] = (100, 200), cutoffs: Sequence[int] = (5, 10, 50)
 ) -> tuple[list[Check], dict[str, float]]:
     """Check what holds on any data.
 

@@ -26,13 +26,11 @@ from recbias._system.streams import stream
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
 from recbias.data.datasets import Dataset
 from recbias.errors import ConfigError
-from recbias.experiment.cells import grid_cells, run_cell
-from recbias.experiment.engine import run_all
+from recbias.experiment.cells import grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import N_REPLICATES, Reader
-from recbias.metrics import aggregation
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.stats.resampling import bootstrap_weights, interval, weighted_sums
 from recbias.theory import chances_of_orders, fill_hit_chances, shared_sample_bounds
 
@@ -255,9 +253,9 @@ def _turned(table: pd.DataFrame, runs: Runs, cutoff: int) -> pd.DataFrame:
     )
 
 
-def drawn_parameters(grid: Grid, label: str, *, cutoff: int, size: int) -> dict[str, Any]:
-    """Write the parameters of `negatives` for the systems of a grid, each trained once per fold."""
-    reduced_grid = Grid(
+def drawn_grid(grid: Grid, label: str, *, cutoff: int) -> Grid:
+    """Ask for one protocol of a grid, each system being trained once per fold."""
+    return Grid(
         grid.dataset,
         tuple(dataclasses.replace(system, n_seeds=1) for system in grid.systems),
         {label: str(grid.parsed[label])},
@@ -265,18 +263,11 @@ def drawn_parameters(grid: Grid, label: str, *, cutoff: int, size: int) -> dict[
         split=grid.split,
         seed=grid.seed,
     )
-    return {"grid": reduced_grid.to_dict(), "cutoff": cutoff, "size": size}
 
 
-def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the grid whose cells are read, and the revision of averages and resampling."""
-    grid = Grid.from_dict(parameters["grid"])
-    return {"grid": grid.key_of(hashes), "aggregation": aggregation.REVISION}
-
-
-@maker(f"{CHAPTER}/negatives", Table, uses=_uses, covers=("grid",))
+@maker(CHAPTER, Table, parts=("aggregation",))
 def negatives(
-    dataset: Dataset, *, grid: Mapping[str, Any], cutoff: int, size: int, n_sizes: int = N_SIZES
+    dataset: Dataset, *, grid: Grid, cutoff: int, size: int, n_sizes: int = N_SIZES
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Compare all pairs of systems at all sizes.
 
@@ -285,8 +276,8 @@ def negatives(
     dataset
         That of the grid.
     grid
-        A grid with one protocol, TI-AN-1R, and one training of each system, as a dict: see
-        `drawn_parameters`. What is missing of it is trained.
+        A grid with one protocol, TI-AN-1R, and one training of each system: see
+        `drawn_grid`. What is missing of it is trained.
     cutoff
         n of 1RP@n.
     size
@@ -311,9 +302,8 @@ def negatives(
     ConfigError
         If no rating is relevant, or the grid has other target sets.
     """
-    parsed_grid = Grid.from_dict(grid)
-    runs = _read(parsed_grid, dataset)
-    rng = stream(parsed_grid.seed, "bootstrap")
+    runs = _read(grid, dataset)
+    rng = stream(grid.seed, "bootstrap")
     weights = bootstrap_weights(runs.n_users, N_REPLICATES, rng=rng)
     sizes = {*log_sizes(runs.largest, n_sizes), min(size, runs.largest)}
     return _INDEX, expected_order(runs, cutoff, sorted(sizes), weights)
@@ -323,8 +313,7 @@ def _read(grid: Grid, dataset: Dataset) -> Runs:
     """Read the runs of a grid from its cells; train those that are not there."""
     (label,) = grid.parsed
     cells = grid_cells(grid, dataset, None)
-    missing = [cell for _, cell in cells if cell.missing()]
-    run_all(run_cell, missing, None, label=f"{dataset.name}: cells")
+    run_missing((cell for _, cell in cells), label=f"{dataset.name}: cells")
     tables: dict[str, list[RankTable]] = {system.name: [] for system in grid.systems}
     for name, cell in cells:
         tables[name].append(Reader(cell).table(grid, label))

@@ -7,27 +7,18 @@ many of the judgments are positive.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
-from recbias._system.streams import stream
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
 from recbias.claims.quantities import over_worlds
-from recbias.data.datasets import load_dataset
-from recbias.data.simulation import REVISION
 from recbias.errors import ConfigError
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import aggregation, measure, parse_metric
-from recbias.protocol.protocol import Protocol
-from recbias.protocol.relevance import relevant
-from recbias.protocol.splits import Split
-from recbias.protocol.testset import TestSet, dataset_splits, kept_rows
-from recbias.ranking import rank_once
+from recbias.experiment.worlds import Ranked, World, WorldGrid, run_worlds
+from recbias.protocol.testset import TestSet
 from recbias.recommenders import System, line_up
 
 SATURATION: Mapping[str, Any] = {
@@ -46,33 +37,24 @@ _MIN_RATING = 5.0
 _INDEX = ("judged", "system", "metric")
 
 
-def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    return {
-        **component_revisions(sampled=False, reduced=True),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": [
-            parse_metric(text).identity() for text in _metrics(parameters["cutoff"]).values()
-        ],
-        "systems": [
-            {"name": system.name, **system.identity()} for system in _systems(parameters["systems"])
-        ],
-    }
-
-
 def _metrics(cutoff: int) -> dict[str, str]:
     return {"AP": "AP", "R": f"R@{cutoff}", "nDCG": "nDCG", "P": f"P@{cutoff}"}
 
 
-def _systems(names: Sequence[str]) -> list[System]:
+def _systems(systems: Sequence[str]) -> list[System]:
     known = {system.name: system for system in line_up("bcc17")}
-    if absent := [name for name in names if name not in known]:
+    if absent := [name for name in systems if name not in known]:
         raise ConfigError(f"no system {absent[0]!r} in bcc17; there are {', '.join(known)}")
-    return [known[name] for name in names]
+    return [known[name] for name in systems]
 
 
-@maker(f"{CHAPTER}/saturation", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=lambda cutoff: _metrics(cutoff).values(),
+    systems=_systems,
+)
 def saturation(
     *,
     world: str,
@@ -113,39 +95,34 @@ def saturation(
     ConfigError
         If a world is none with known truth, or has no such system.
     """
-    by_key: dict[tuple[int, str, str], list[float]] = {}
-    shares = []
-    for number in tqdm(range(1, n_worlds + 1), desc="worlds"):
-        dataset = load_dataset(world.format(number))
-        judgments = TestSet("truth")
-        fold = dataset_splits(dataset, split, seed=number, judgments=judgments)[0]
-        shares.append(float(relevant(fold.test.value, _MIN_RATING).mean()))
-        for system in _systems(systems):
-            for key, value in _measured(fold, system, _metrics(cutoff), judged, seed=number):
-                by_key.setdefault(key, []).append(value)
+    columns = {
+        f"{percent} {name}": (str(percent), metric)
+        for percent in judged
+        for name, metric in _metrics(cutoff).items()
+    }
+    grid = WorldGrid(
+        [World(world.format(number), number) for number in range(1, n_worlds + 1)],
+        _systems(systems),
+        {str(percent): f"AI-AN-AR rel>={_MIN_RATING:g} users=relevant" for percent in judged},
+        columns,
+        split=split,
+        tests={str(percent): str(TestSet("truth", removed=100 - percent)) for percent in judged},
+        own=_positive,
+    )
+    (measured,) = run_worlds(grid)
     rows = []
-    for key, values in by_key.items():
-        mean = over_worlds(values)
-        rows.append((*key, mean.value, *mean.interval, float(np.mean(shares))))
+    for system, of_system in measured.groupby("system", sort=False):
+        share = float(np.mean(of_system["positive"].to_numpy()))
+        for column in columns:
+            percent, name = column.split()
+            mean = over_worlds(of_system[column].to_numpy())
+            rows.append((int(percent), system, name, mean.value, *mean.interval, share))
     return _INDEX, pd.DataFrame(rows, columns=[*_INDEX, "value", "low", "high", "positive"])
 
 
-def _measured(
-    fold: Split, system: System, metrics: Mapping[str, str], judged: Sequence[int], *, seed: int
-) -> Iterator[tuple[tuple[int, str, str], float]]:
-    """Train a system, and measure its one ranking by each share of the judgments."""
-    rng = stream(seed, "train", system.stream_label(), 0)
-    model = system.build().fit(fold.train, rng=rng)
-    positions, _ = rank_once(model, fold, sampled=[], depth=1, seed=seed)
-    protocol = Protocol.parse(f"AI-AN-AR rel>={_MIN_RATING:g} users=relevant")
-    parsed = [parse_metric(text) for text in metrics.values()]
-    for percent in judged:
-        test = TestSet("truth", removed=100 - percent)
-        left = positions.take(kept_rows(test, len(fold.test), seed=seed, fold=fold.fold))
-        table = left.table(protocol.rule)
-        values = measure(table, parsed, min_rating=_MIN_RATING)
-        means = aggregation.aggregate(
-            table, values, min_rating=_MIN_RATING, population=protocol.averaging.population
-        )
-        for name, mean in zip(metrics, means.tolist(), strict=True):
-            yield (percent, system.name, name), mean
+def _positive(ranked: Ranked) -> dict[str, float]:
+    """Tell the share of positive ones among all true ratings outside training."""
+    liked, train = ranked.seen.liked(_MIN_RATING), ranked.fold.train
+    is_open = np.ones(liked.shape, dtype=bool)
+    is_open[train.user, train.item] = False
+    return {"positive": float(liked[is_open].mean())}

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from recbias.book.chapters.design_alternatives.setup import REMOVED
-from recbias.data.ratings import exact
-from recbias.protocol.testset import TestSet
 
 CHAPTER = "02_sparsity_bias"
 """Name of the notebook, and of the folder of its results."""
@@ -24,36 +22,6 @@ def removed_label(label: str, removed: int) -> str:
     ('AR removed 30%', 'AR')
     """
     return f"{label} removed {removed}%" if removed else label
-
-
-def protocols(
-    min_rating: float, *, removed: Iterable[int] = REMOVED
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Name the protocols of the chapter and the side of the test under each.
-
-    Examples
-    --------
-    >>> rules, tests = protocols(5, removed=(0, 30))
-    >>> rules["liked removed 30%"], tests["liked removed 30%"]
-    ('TI-AN-AR rel>=5 users=relevant', 'observed removed=30%')
-    >>> list(rules)
-    ['AR', 'AR removed 30%', 'liked', 'liked removed 30%', 'all-1R', 'all-1R removed 30%', 'sizes']
-    """
-    relevance = f"rel>={exact(min_rating)}"
-    rules = {
-        "AR": f"TI-AN-AR {relevance}",
-        "liked": f"TI-AN-AR {relevance} users=relevant",
-        "all-1R": f"TI-AN-1R {relevance}",
-    }
-    shares = tuple(removed)
-    by_label = {removed_label(rule, share): rules[rule] for rule in rules for share in shares}
-    tests = {
-        removed_label(rule, share): str(TestSet(removed=share))
-        for rule in rules
-        for share in shares
-        if share
-    }
-    return {**by_label, "sizes": rules["all-1R"]}, tests
 
 
 def metrics(

@@ -11,7 +11,7 @@ from recbias.book.chapters.design_alternatives.definitions import largest
 from recbias.claims.checks import Check
 from recbias.data.ratings import Ratings
 from recbias.metrics import measure, parse_metric
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 _TRAINED, _UNDEFINED = "BCC17-C-NOTTRAIN", "BCC17-C-1RUNDEF"
 

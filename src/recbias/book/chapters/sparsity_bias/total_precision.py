@@ -16,7 +16,7 @@ from recbias.claims.checks import Check, joined_checks
 from recbias.metrics import measure, parse_metric
 from recbias.metrics.aggregation import aggregate
 from recbias.protocol.splits import Split
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 _CLAIM = "BCC17-C-TOTALP"
 

@@ -90,6 +90,22 @@ def _from_on(by_size: pd.DataFrame, column: str, most: float) -> float:
     return float(by_size["size"].iloc[wrong[-1] + 1 if len(wrong) else 0])
 
 
+def ranked_pairs(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Rank the systems at every size at which all pairs are compared."""
+    names = pd.unique(pairs[["a", "b"]].to_numpy().ravel())
+    n_pairs = len(names) * (len(names) - 1) // 2
+    rows = []
+    for size, own in pairs.groupby("size"):
+        if len(own) < n_pairs:
+            continue  # a size at which single pairs turn
+        behind = dict.fromkeys(names, 1.0)
+        for a, b, value in zip(own["a"], own["b"], own["value"], strict=True):
+            behind[b] += 0.5 + 0.5 * np.sign(value)
+            behind[a] += 0.5 - 0.5 * np.sign(value)
+        rows += [(name, float(str(size)) - 1, rank) for name, rank in behind.items()]
+    return pd.DataFrame(rows, columns=["system", "sampled", "rank"])
+
+
 # -- on the page -------------------------------------------------------------------------------
 
 
@@ -107,28 +123,6 @@ def negatives_quoted(table: Table) -> dict[str, str]:
         "most_a": "nobody" if most is None else str(most["a"]),
         "most_b": "nobody" if most is None else str(most["b"]),
     }
-
-
-def negatives_title(table: Table) -> str:
-    """Say in two lines for how many pairs the size that was asked about is enough."""
-    quoted = negatives_quoted(table)
-    if quoted["n_resolved"] == "0":
-        return "All items order no pair of systems beyond chance"
-    return (
-        f"{table.given['size'] - 1:,} sampled items are enough for {quoted['n_enough']} of "
-        f"{quoted['n_resolved']} pairs,\n{quoted['most_own']} of {quoted['n_pool']} for all of them"
-    )
-
-
-def turns_title(table: Table) -> str:
-    """Say in two lines how many pairs are surely turned round at the size that was asked about."""
-    pairs = at_size(table)
-    turned = int(((pairs["order"] < 0) & pairs["sure"]).sum())
-    are = "pair is" if turned == 1 else "pairs are"
-    return (
-        f"Among {table.given['size'] - 1:,} sampled items {turned} {are} turned round,\n"
-        f"of {int(pairs['sure'].sum())} that all items order beyond chance"
-    )
 
 
 def negatives_table(table: Table, n_rows: int = 12) -> str:

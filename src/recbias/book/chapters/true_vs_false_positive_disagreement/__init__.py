@@ -49,7 +49,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.worlds import (
 from recbias.claims.evidence import View
 from recbias.claims.values import Function
 
-__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS", "VIEWS"]
+__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS", "VIEWS", "measure"]
 
 FUNCTIONS: Mapping[str, Function] = {
     "explained_by_line": explained_by_line,
@@ -86,4 +86,5 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
-import_makers(__name__, __path__)
+measure = import_makers(__name__, __path__)
+"""What the chapter measures beside its grids, by name."""

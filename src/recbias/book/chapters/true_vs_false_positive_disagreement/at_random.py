@@ -17,7 +17,7 @@ from tqdm import tqdm
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.book.chapters.true_vs_false_positive_disagreement.worlds import SYSTEMS, systems_of_map
 from recbias.data.ratings import exact
-from recbias.data.simulation import REVISION, PreferenceOptions
+from recbias.data.simulation import PreferenceOptions
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.run import run
@@ -33,7 +33,7 @@ AT_RANDOM: Mapping[str, Any] = {
     "split": "ratio 0.2",
     "systems": SYSTEMS,
 }
-"""What the chapter asks of `random_worlds`, whatever the data of its page: the shares of the
+"""What the chapter asks of `at_random`, whatever the data of its page: the shares of the
 ledger's proposal, in worlds whose popularity relates to liking as that of CM100k does."""
 
 _METRICS = ("P@10", "antiP@10")
@@ -41,7 +41,7 @@ _INDEX = ("share", "number")
 
 
 def _grid(
-    number: int,
+    number: int = 1,
     *,
     shares: Sequence[float],
     relation: float,
@@ -69,14 +69,8 @@ def _grid(
     )
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, and of all that a grid depends on."""
-    parameters = {name: value for name, value in given.items() if name != "n_worlds"}
-    return {"world": REVISION, "grid": _grid(1, **parameters).key_of({})}
-
-
-@maker(f"{CHAPTER}/at_random", Table, uses=_revisions)
-def random_worlds(
+@maker(CHAPTER, Table, parts=("world",), uses={"grid": _grid})
+def at_random(
     *,
     shares: Sequence[float],
     relation: float,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
@@ -64,16 +64,14 @@ def _full_lists(grid: Grid, min_rating: float, cutoff: int) -> Grid:
     )
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    """Name what is checked: the cells that ranked the lists, and the metrics."""
-    cutoff = given["cutoff"]
-    lists = _full_lists(Grid.from_dict(given["grid"]), given["min_rating"], cutoff)
-    return [lists.key_of(hashes), *measured_metrics(cutoff)]
+def _checked(grid: Grid, min_rating: float, cutoff: int) -> list[Any]:
+    """List what is checked: the cells that ranked the lists, and the metrics."""
+    return [_full_lists(grid, min_rating, cutoff), *measured_metrics(cutoff)]
 
 
-@maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grid",))
-def false_positive_checks(
-    dataset: Dataset, *, min_rating: float, cutoff: int, grid: Mapping[str, Any]
+@maker(CHAPTER, Checks, uses=_checked)
+def checks(
+    dataset: Dataset, *, min_rating: float, cutoff: int, grid: Grid
 ) -> tuple[list[Check], dict[str, float]]:
     """Make all checks of the chapter.
 
@@ -95,13 +93,12 @@ def false_positive_checks(
     statistics : dict
         None so far.
     """
-    parsed_grid = Grid.from_dict(grid)
-    splits = dataset_splits(dataset, parsed_grid.split, seed=parsed_grid.seed)
+    splits = dataset_splits(dataset, grid.split, seed=grid.seed)
     checks = [
-        *_of_metrics(dataset, splits[0], parsed_grid, min_rating, cutoff),
-        *_of_variables(dataset, splits, parsed_grid, min_rating),
-        *paper_checks(dataset, split=parsed_grid.split, seed=parsed_grid.seed),
-        *_of_optima(dataset, splits, parsed_grid, min_rating),
+        *_of_metrics(dataset, splits[0], grid, min_rating, cutoff),
+        *_of_variables(dataset, splits, grid, min_rating),
+        *paper_checks(dataset, split=grid.split, seed=grid.seed),
+        *_of_optima(dataset, splits, grid, min_rating),
         *check_which(),
     ]
     return checks, {}

@@ -22,12 +22,9 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import (
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.claims.ledger import claims
 from recbias.data.ratings import Ratings, RatingScale
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import aggregation, measure, parse_metric
-from recbias.protocol.protocol import Protocol
+from recbias.experiment.measurement import measure
 from recbias.protocol.splits import Split
-from recbias.ranking import rank_once
 from recbias.recommenders import OptimalAntiPrecision, OptimalPrecision
 from recbias.theory import lemma_disagrees, pair_table, steepness
 
@@ -57,21 +54,21 @@ class _Listed:
         return np.tile(np.array(self.scores, dtype=np.float32), (len(users), 1))
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        **component_revisions(sampled=False, reduced=False),
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in _METRICS],
-        "systems": [algorithm.__name__ for algorithm in (OptimalPrecision, OptimalAntiPrecision)],
-        "revisions": [algorithm.revision for algorithm in (OptimalPrecision, OptimalAntiPrecision)],
-        "printed": {name: _printed(name) for name in _COUNTS},
-    }
-
-
 _METRICS = ("P@1", "antiP@1")
+_OPTIMAL = (OptimalPrecision, OptimalAntiPrecision)
 
 
-@maker(f"{CHAPTER}/examples", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "aggregation"),
+    metrics=_METRICS,
+    uses={
+        "systems": [algorithm.__name__ for algorithm in _OPTIMAL],
+        "revisions": [algorithm.revision for algorithm in _OPTIMAL],
+        "printed": lambda: {name: _printed(name) for name in _COUNTS},
+    },
+)
 def examples(*, n_users: int) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Work the examples out.
 
@@ -167,14 +164,9 @@ def _worked(name: str) -> dict[str, float]:
 
 
 def _measured(split: Split, scores: tuple[float, float]) -> dict[str, float]:
-    protocol = Protocol.parse(f"AI-AN-AR rel>={_LIKED:g} users=tested")
-    positions, _ = rank_once(_Listed(scores), split, seed=1)
-    table = positions.table(protocol.rule, min_rating=protocol.targets.min_rating)
-    values = measure(table, [parse_metric(text) for text in _METRICS], min_rating=_LIKED)
-    means = aggregation.aggregate(
-        table, values, min_rating=_LIKED, population=protocol.averaging.population
-    )
-    return dict(zip(_METRICS, map(float, means), strict=True))
+    protocol = f"AI-AN-AR rel>={_LIKED:g} users=tested"
+    found = measure(_Listed(scores), split, _METRICS, protocol=protocol, seed=1)
+    return {text: found[text].value for text in _METRICS}
 
 
 def _printed(name: str) -> dict[str, float]:

@@ -13,15 +13,13 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import (
     item_judgments,
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
-from recbias.data.datasets import load_dataset
 from recbias.data.datasets.describe import gini
 from recbias.data.ratings import exact
-from recbias.data.simulation import REVISION
-from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.makers import Table, maker
+from recbias.experiment.worlds import Seen, World, each_world
 from recbias.theory import pair_table
 
-_ASKED: Mapping[str, Any] = {"n_worlds": 20, "min_rating": 4, "workers": 2}
+_ASKED: Mapping[str, Any] = {"n_worlds": 20, "min_rating": 4}
 
 FLATNESS: Mapping[str, Mapping[str, Any]] = {
     "independent": {"relation": 0.0, "skews": (0.0, 0.2, 0.4, 0.6, 0.8), **_ASKED},
@@ -33,10 +31,6 @@ FLATNESS: Mapping[str, Mapping[str, Any]] = {
 are liked as much as others, more, and less."""
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    return {"world": REVISION}
-
-
 def flatness(
     *,
     relation: float,
@@ -46,28 +40,32 @@ def flatness(
     workers: int = 1,
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Count pairs of items in worlds of more and more skewed popularity; nothing is trained."""
-    tasks = [(float(skew), number + 1) for skew in skews for number in range(n_worlds)]
-    work = partial(_in_world, relation=relation, min_rating=min_rating)
-    with open_executor(workers) as executor:
-        return ("skew", "number"), pd.DataFrame(run_all(work, tasks, executor, label="worlds"))
+    worlds = [
+        World(
+            f"world(relation={relation:g},skew={skew:g},liked={exact(min_rating)},seed={number})",
+            number,
+            {"skew": float(skew), "number": number},
+        )
+        for skew in skews
+        for number in range(1, n_worlds + 1)
+    ]
+    rows = each_world(partial(_in_world, min_rating=min_rating), worlds, workers=workers)
+    return ("skew", "number"), pd.DataFrame(rows)
 
 
 for _name in FLATNESS:
-    maker(f"{CHAPTER}/{_name}", Table, uses=_revisions, covers=("workers",))(flatness)
+    maker(CHAPTER, Table, name=_name, parts=("world",))(flatness)
 
 
-def _in_world(task: tuple[float, int], *, relation: float, min_rating: float) -> dict[str, float]:
-    skew, number = task
-    name = f"world(relation={relation:g},skew={skew:g},liked={exact(min_rating)},seed={number})"
-    ratings = load_dataset(name).ratings
+def _in_world(seen: Seen, *, min_rating: float) -> dict[str, float]:
+    ratings = seen.ratings
     liked, disliked = item_judgments(ratings, min_rating)
     rated = liked + disliked
     table = pair_table(rated, ratings.n_users - rated, liked, disliked)
     shares = table["pairs"] / table["pairs"].sum()
     known = rated > 0
     return {
-        "skew": skew,
-        "number": number,
+        **seen.labels,
         "disagree": float(shares[table["optima"] == "disagree"].sum()),
         "both": float(shares[table["steeper_than"] == "both"].sum()),
         "gini": gini(rated),

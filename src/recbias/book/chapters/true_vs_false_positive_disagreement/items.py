@@ -28,7 +28,6 @@ from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import N_REPLICATES
 from recbias.experiment.results import Quantity
 from recbias.metrics.concentration import gini
-from recbias.protocol import splits
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
@@ -144,11 +143,7 @@ class _Users(NamedTuple):
         return linear_replicates(np.array(list(values.values())), centred, self.weights)
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, int]:
-    return {"splits": splits.REVISION}
-
-
-@maker(f"{CHAPTER}/items", Table, uses=_revisions)
+@maker(CHAPTER, Table, parts=("splits",))
 def items(
     dataset: Dataset, *, min_rating: float, split: str, seed: int
 ) -> tuple[tuple[str, ...], pd.DataFrame, FloatArray]:
@@ -287,7 +282,7 @@ _ROUNDING = 1e-12
 # -- figures -----------------------------------------------------------------------------------
 
 
-@maker(f"{CHAPTER}/item_groups", Table, uses=_revisions)
+@maker(CHAPTER, Table, parts=("splits",))
 def item_groups(
     dataset: Dataset, *, min_rating: float, split: str, seed: int
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -353,7 +348,7 @@ def _grouped(panel: str, x: FloatArray, y: FloatArray) -> pd.DataFrame:
 # -- observed and true -------------------------------------------------------------------------
 
 
-@maker(f"{CHAPTER}/true_order", Table)
+@maker(CHAPTER, Table)
 def true_order(
     dataset: Dataset, *, min_rating: float, seed: int
 ) -> tuple[tuple[str, ...], pd.DataFrame, FloatArray]:

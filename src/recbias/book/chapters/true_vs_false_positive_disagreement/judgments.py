@@ -38,13 +38,12 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAP
 from recbias.book.systems.line_up import is_made_here
 from recbias.data.datasets import Dataset
 from recbias.errors import ConfigError
-from recbias.experiment.cells import artefact_of, grid_cells, run_cell
-from recbias.experiment.engine import run_all
+from recbias.experiment.cells import artefact_of, grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
 from recbias.protocol.relevance import relevant
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 _LIKED = {"P": True, "antiP": False}
 """Whether a metric counts what is liked or what is not."""
@@ -342,8 +341,8 @@ def _jackknife(estimates: FloatArray) -> FloatArray:
 # -- from a grid ----------------------------------------------------------------------------------
 
 
-def judgments_parameters(grid: Grid, *, cutoff: int) -> dict[str, Any]:
-    """Give the parameters of :func:`judgments` for the chapter's grid."""
+def judgments_asked(grid: Grid, *, cutoff: int) -> dict[str, Any]:
+    """Say what `judgments` is asked for where the chapter's grid is given."""
     labels = ("full", "true")
     reduced = Grid(
         grid.dataset,
@@ -355,16 +354,12 @@ def judgments_parameters(grid: Grid, *, cutoff: int) -> dict[str, Any]:
         tests={"true": grid.tests["true"]},
     )
     few = {"n_draws": _FEW_DRAWS} if is_made_here(grid.dataset) else {}
-    return {"grid": reduced.to_dict(), "cutoff": cutoff, **few}
+    return {"grid": reduced, "cutoff": cutoff, **few}
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
-    return Grid.from_dict(given["grid"]).key_of(hashes)
-
-
-@maker(f"{CHAPTER}/judgments", Table, uses=_uses, covers=("grid",))
+@maker(CHAPTER, Table, uses=lambda grid: grid)
 def judgments(
-    dataset: Dataset, *, grid: Mapping[str, Any], cutoff: int, n_draws: int = _N_DRAWS
+    dataset: Dataset, *, grid: Grid, cutoff: int, n_draws: int = _N_DRAWS
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Find how many random judgments order systems.
 
@@ -375,7 +370,7 @@ def judgments(
     dataset
         That of the grid.
     grid
-        As a dict: see `judgments_parameters`. What is missing of it is trained.
+        See `judgments_asked`. What is missing of it is trained.
     cutoff
         Length of the lists.
     n_draws
@@ -393,16 +388,14 @@ def judgments(
     ConfigError
         As of `agreement_by_judgments`.
     """
-    parsed_grid = Grid.from_dict(grid)
-    judged = _read(parsed_grid, dataset, cutoff)
-    return _INDEX, agreement_by_judgments(judged, seed=parsed_grid.seed, n_draws=n_draws)
+    judged = _read(grid, dataset, cutoff)
+    return _INDEX, agreement_by_judgments(judged, seed=grid.seed, n_draws=n_draws)
 
 
 def _read(grid: Grid, dataset: Dataset, cutoff: int) -> Judged:
     """Read lists of a grid's systems from its cells; train those that are not there."""
     cells = grid_cells(grid, dataset, None)
-    missing = [cell for _, cell in cells if cell.missing()]
-    run_all(run_cell, missing, None, label=f"{dataset.name}: cells")
+    run_missing([cell for _, cell in cells], label=f"{dataset.name}: cells")
     tables: dict[str, dict[str, dict[int, list[RankTable]]]] = {"full": {}, "true": {}}
     for name, cell in cells:
         reader = Reader(cell)

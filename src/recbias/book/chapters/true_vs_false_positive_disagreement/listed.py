@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from recbias.data.ratings import Ratings
 from recbias.metrics import Metric, measure, parse_metric
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -26,7 +26,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.listed import (
 from recbias.claims.checks import Check, joined_checks
 from recbias.data.ratings import Ratings
 from recbias.metrics import measure, parse_metric
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

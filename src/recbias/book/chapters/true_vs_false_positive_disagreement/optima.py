@@ -8,9 +8,8 @@ list. Where scores tie, the paper says nothing of the order: a list of ten is on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,6 @@ from recbias.book.systems.line_up import LINE_UP
 from recbias.claims.reference import references
 from recbias.data.datasets import Dataset
 from recbias.experiment.makers import Table, maker
-from recbias.protocol import splits, testset
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import TestSet, dataset_splits
@@ -94,16 +92,15 @@ RANKINGS = (
 """Popularity, Eqs. 2 and 4, and two estimates each of Eqs. 1 and 3."""
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    names = ("Popularity", "OptimalPrecision", "OptimalAntiPrecision")
-    return {
-        "splits": splits.REVISION,
-        "testset": testset.REVISION,
-        "systems": [System(name, name, {}).identity() for name in names],
-    }
+_RANKINGS = ("Popularity", "OptimalPrecision", "OptimalAntiPrecision")
 
 
-@maker(f"{CHAPTER}/optima", Table, uses=_revisions)
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "testset"),
+    uses={"systems": [System(name, name) for name in _RANKINGS]},
+)
 def optima(
     dataset: Dataset, *, min_rating: float, cutoff: int, split: str, seed: int, truth: str = ""
 ) -> tuple[tuple[str, ...], pd.DataFrame]:

@@ -24,10 +24,10 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.small_worlds impo
 )
 from recbias.claims.checks import Check, joined_checks
 from recbias.data.ratings import Ratings
+from recbias.experiment.cells import rank_split
 from recbias.metrics import measure, parse_metric
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import TargetRule
-from recbias.ranking import rank_once
 from recbias.recommenders import Algorithm, OptimalAntiPrecision, OptimalPrecision, OracleRanking
 
 FloatArray = npt.NDArray[np.float64]
@@ -207,7 +207,7 @@ class FirstPlaces:
 
 def first_places(model: Algorithm, split: Split, *, min_rating: float, seed: int) -> FirstPlaces:
     """Rank as an experiment does, and keep the first places."""
-    positions, _ = rank_once(model, split, depth=1, seed=seed)
+    positions, _ = rank_split(model, split, seed=seed)
     table = positions.table(TargetRule.parse("AI-AN-AR"))
     metrics = [parse_metric("P@1"), parse_metric("antiP@1")]
     precision, anti_precision = measure(table, metrics, min_rating=min_rating)

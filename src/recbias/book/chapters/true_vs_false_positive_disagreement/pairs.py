@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,6 @@ from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
 from recbias.experiment.makers import Table, maker
-from recbias.protocol import splits
 from recbias.protocol.relevance import relevant
 from recbias.protocol.testset import dataset_splits
 from recbias.theory import DIRECTIONS, OPTIMA, STEEPER_THAN, lemma_disagrees, pair_table
@@ -42,11 +40,7 @@ def item_judgments(ratings: Ratings, min_rating: float) -> tuple[Counts, Counts]
     return first, second
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, int]:
-    return {"splits": splits.REVISION}
-
-
-@maker(f"{CHAPTER}/pairs", Table, uses=_revisions)
+@maker(CHAPTER, Table, parts=("splits",))
 def pairs(
     dataset: Dataset, *, min_rating: float, split: str, seed: int
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -88,7 +82,7 @@ def _shares(reading: str, counted: pd.DataFrame) -> pd.DataFrame:
     return shares
 
 
-@maker(f"{CHAPTER}/judged_pairs", Table)
+@maker(CHAPTER, Table)
 def judged_pairs(dataset: Dataset, *, min_rating: float) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Count the pairs of items as the notebooks behind TOIS 2021 Fig. 9 do, by all judgments.
 

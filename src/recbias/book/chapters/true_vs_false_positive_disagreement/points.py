@@ -22,15 +22,14 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.worlds import (
 )
 from recbias.book.systems.line_up import published_split
 from recbias.claims.quantities import order_tau
-from recbias.data.datasets import Dataset, dataset_info, load_dataset
+from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.datasets.describe import gini
 from recbias.errors import ConfigError
-from recbias.experiment.grid import Grid, component_revisions
-from recbias.experiment.makers import Table, maker
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import Table, contents_of, maker
 from recbias.experiment.run import run
 from recbias.experiment.training_seeds import training_seeds
-from recbias.metrics import aggregation, parse_metric
-from recbias.recommenders import with_seeds
+from recbias.recommenders import System, with_seeds
 from recbias.trust import SPREAD, fit_relation
 
 POINTS: Mapping[str, Any] = {
@@ -39,7 +38,6 @@ POINTS: Mapping[str, Any] = {
     "systems": WORLDS["systems"],
     "seed": 1,
     "n_resamples": 500,
-    "workers": 2,
 }
 """What the chapter asks of `points`: data sets, with the smallest rating that says liking."""
 
@@ -59,21 +57,18 @@ _TAUS: Mapping[str, tuple[tuple[str, str], tuple[str, str]]] = {
 """What tau is between, by label and metric; the names are those of the map."""
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of what is measured, and the data that points are of."""
-    return {
-        **component_revisions(sampled=False, reduced=True),
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in _METRICS],
-        "systems": {
-            name: [system.identity() for system in systems_of_map(given["systems"], min_rating)]
-            for name, min_rating in given["liked"].items()
-        },
-        "contents": {name: dataset_info(name).content_hash for name in given["liked"]},
-    }
+def _systems(systems: Sequence[str], liked: Mapping[str, float]) -> dict[str, list[System]]:
+    return {name: systems_of_map(systems, min_rating) for name, min_rating in liked.items()}
 
 
-@maker(f"{CHAPTER}/points", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    revision=2,
+    parts=("splits", "ranking", "thinning", "aggregation"),
+    metrics=_METRICS,
+    uses={"systems": _systems, "contents": lambda liked: contents_of(liked)},
+)
 def points(
     *,
     liked: Mapping[str, float],
@@ -119,7 +114,7 @@ def points(
     ConfigError
         If one has neither truth nor an unbiased part.
     """
-    _, placed = relation_map.points(
+    _, placed = relation_map.points.function(
         liked=liked, split="ratio 0.2", seed=seed, n_resamples=n_resamples
     )
     rows = [placed[placed["quantity"].isin(["skew", "relation"])]]
@@ -145,16 +140,10 @@ def _truth(dataset: Dataset, judged: float) -> str:
         return "unbiased"
     if dataset.truth is None:
         raise ConfigError(f"{dataset.name} has neither truth nor an unbiased part")
-    return str(truth_sample(dataset, judged))
+    return str(truth_sample(dataset.ratings.n_items, judged))
 
 
-def _contents(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the data that bars are of, and the bound that they stand under."""
-    contents = {name: dataset_info(name).content_hash for name in given["liked"]}
-    return {"contents": contents, "spread": SPREAD}
-
-
-@maker(f"{CHAPTER}/bars", Table, uses=_contents)
+@maker(CHAPTER, Table, uses={"contents": lambda liked: contents_of(liked), "spread": SPREAD})
 def bars(*, liked: Mapping[str, float]) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Tell where data sets may lie on the map of which nothing is known but what users rated.
 

@@ -21,7 +21,6 @@ from recbias.claims.checks import Check
 from recbias.claims.expressions import Term
 from recbias.claims.ledger import claims
 from recbias.claims.quantities import order_tau
-from recbias.data.ratings import exact
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 from recbias.protocol.testset import TestSet
@@ -84,23 +83,18 @@ _PUBLISHED = (
 )  # fmt: skip
 
 
-def at_random(min_rating: float, *, truth: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Name the protocols of judgments that are missing at random, and the side of the test of each.
+def drawn_side(truth: str) -> str:
+    """Say which side of the test is drawn at random, of pairs that are judged in training as well.
 
     Examples
     --------
-    >>> at_random(4, truth="unbiased")[1]["tenth"]
-    'unbiased train=same removed=90%'
-    >>> at_random(4, truth="truth sample=168")[1]["all"]
-    'truth sample=50 train=same'
+    >>> drawn_side("unbiased"), drawn_side("truth sample=168")
+    ('unbiased train=same', 'truth sample=50 train=same')
     """
-    protocol = f"AI-AN-AR rel>={exact(min_rating)} users=tested"
     judged = TestSet.parse(truth)
     if judged.sample is not None:
         judged = dataclasses.replace(judged, sample=min(judged.sample, MOST_DRAWN))
-    side = str(dataclasses.replace(judged, train="same"))
-    removed = {"all": "", "half": " removed=50%", "tenth": " removed=90%"}
-    return dict.fromkeys(removed, protocol), {label: side + text for label, text in removed.items()}
+    return str(dataclasses.replace(judged, train="same"))
 
 
 # -- what is published ----------------------------------------------------------------------------

@@ -25,12 +25,11 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.setup import (
 )
 from recbias.data.datasets import dataset_info, load_dataset
 from recbias.data.simulation import PreferenceOptions, parse_world
-from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.grid import Grid
-from recbias.experiment.makers import Table, maker
+from recbias.experiment.makers import Table, contents_of, maker
 from recbias.experiment.run import Results, run
 from recbias.experiment.store import digest
-from recbias.metrics import aggregation
+from recbias.experiment.worlds import Seen, World, each_world
 from recbias.stats.agreement import kendall_tau, tau_interval
 from recbias.trust import (
     FEWEST_WORLDS,
@@ -56,7 +55,6 @@ TRUST: Mapping[str, Any] = {
     ],
     "n_worlds": 250,
     "reach": 0.97,
-    "workers": 2,
 }
 """What the chapter asks of `trust`, whatever the data of its page."""
 
@@ -65,7 +63,6 @@ TRUST_ANSWERS: Mapping[str, Any] = {
     "n_worlds": 100,
     "split": "k-fold 5",
     "seed": 1,
-    "workers": 2,
 }
 """What the chapter asks of `trust_answers`: data sets whose truth is known, wholly or in part."""
 
@@ -85,22 +82,6 @@ def evaluation_worlds() -> list[str]:
     return [line for line in text.splitlines() if line.startswith("world(")]
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    liked = given.get("liked")
-    if liked is None:
-        return {
-            "trust": _REVISION,
-            "worlds": digest(evaluation_worlds()),
-            "outcomes": revisions(_LIKED),
-        }
-    return {
-        "trust": _REVISION,
-        "outcomes": [revisions(min_rating) for min_rating in liked.values()],
-        "aggregation": aggregation.REVISION,
-        "contents": {name: dataset_info(name).content_hash for name in liked},
-    }
-
-
 class _Asked(NamedTuple):
     """What the ratings of a world say, without its truth."""
 
@@ -108,12 +89,19 @@ class _Asked(NamedTuple):
     shape: Shape
 
 
-def _ask(world: str) -> _Asked:
-    ratings = load_dataset(world).ratings
-    return _Asked(fit_relation(ratings, _LIKED), Shape.of(ratings, _LIKED))
+def _ask(seen: Seen) -> _Asked:
+    return _Asked(fit_relation(seen.ratings, _LIKED), Shape.of(seen.ratings, _LIKED))
 
 
-@maker(f"{CHAPTER}/trust", Table, uses=_uses, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    uses={
+        "trust": _REVISION,
+        "worlds": lambda: digest(evaluation_worlds()),
+        "outcomes": lambda: revisions(_LIKED),
+    },
+)
 def trust(
     *, shapes: Sequence[Sequence[float]], n_worlds: int, reach: float, workers: int = 1
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -157,8 +145,7 @@ def trust(
     outcomes = world_outcomes(
         [*names, *(world for bank in banks for world in bank)], _LIKED, workers=workers
     )
-    with open_executor(workers) as executor:
-        estimates = run_all(_ask, names, executor, label="questions")
+    estimates = each_world(_ask, [World(name, 1) for name in names], workers=workers)
     rows = []
     for world, outcome, (relation, shape) in zip(names, outcomes, estimates, strict=False):
         place = min(range(len(kinds)), key=partial(_distance, kinds, shape))
@@ -204,7 +191,17 @@ def _distance(kinds: Sequence[Shape], shape: Shape, place: int) -> float:
     return abs(np.log(kind.density / shape.density)) + abs(kind.skew - shape.skew)
 
 
-@maker(f"{CHAPTER}/trust_answers", Table, uses=_uses, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    revision=2,
+    parts=("aggregation",),
+    uses={
+        "trust": _REVISION,
+        "outcomes": lambda liked: [revisions(min_rating) for min_rating in liked.values()],
+        "contents": lambda liked: contents_of(liked),
+    },
+)
 def trust_answers(
     *, liked: Mapping[str, float], n_worlds: int, split: str, seed: int, workers: int = 1
 ) -> tuple[tuple[str, ...], pd.DataFrame]:

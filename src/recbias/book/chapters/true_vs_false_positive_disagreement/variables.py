@@ -19,7 +19,7 @@ from recbias.data.ratings import Ratings
 from recbias.data.simulation.truth import Truth
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
-from recbias.ranking import RankTable
+from recbias.ranking.tables import RankTable
 from recbias.recommenders import System
 
 MOST_USERS = 50

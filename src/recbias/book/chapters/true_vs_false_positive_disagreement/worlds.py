@@ -9,32 +9,20 @@ of the order of the systems, P and antiP *agree* where tau is below 0.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from recbias._system.streams import stream
-from recbias.book.chapters.design_alternatives.truth import true_precision
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.claims.evidence import NotComputed
 from recbias.claims.quantities import over_worlds
-from recbias.data.datasets import Dataset, load_dataset
-from recbias.data.ratings import Ratings, exact
-from recbias.data.simulation import REVISION, PreferenceOptions
+from recbias.data.ratings import exact
+from recbias.data.simulation import PreferenceOptions
 from recbias.errors import ConfigError
-from recbias.experiment.engine import open_executor, run_all
-from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.metrics import aggregation, measure, parse_metric
-from recbias.protocol.protocol import Protocol
-from recbias.protocol.splits import Split
-from recbias.protocol.testset import TestSet, dataset_splits
-from recbias.ranking import Positions, rank_once
+from recbias.experiment.worlds import World, WorldGrid, run_worlds
+from recbias.protocol.testset import TestSet
 from recbias.recommenders import System, line_up
 from recbias.stats.agreement import kendall_tau
 
@@ -89,7 +77,6 @@ WORLDS: Mapping[str, Any] = {
     "split": "ratio 0.2",
     "judged": 0.1,
     "systems": SYSTEMS,
-    "workers": 2,
 }
 """What the chapter asks of `worlds`, whatever the data of its page."""
 
@@ -98,7 +85,6 @@ ROLES: Mapping[str, Any] = {
     "skew": 0.5,
     "n_worlds": 4,
     **{name: WORLDS[name] for name in ("size", "min_rating", "split", "judged", "systems")},
-    "workers": 2,
 }
 """What the chapter asks of `roles`: worlds as skewed as CM100k, in which popularity agrees with
 liking as it does there, and opposes it as much."""
@@ -107,111 +93,83 @@ INDEX = ("relation", "skew", "choice", "number")
 
 _OBSERVED = ("P@10", "antiP@10", "P@50", "antiP@50", "R@10", "fallout@10", "nDCG@10", "antinDCG@10")
 _TRUE = ("P@10", "antiP@10")
-_CUTOFF = 10
+_COLUMNS: Mapping[str, tuple[str, str]] = {
+    **{text: ("observed", text) for text in _OBSERVED},
+    **{f"true {text}": ("sample", text) for text in ("P@10", "antiP@10")},
+    LIKED: ("truth", "P@10"),
+    DISLIKED: ("truth", "antiP@10"),
+}
 
 
-class _Kind(NamedTuple):
-    relation: float
-    skew: float
-    choice: float
-    number: int
-
-
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    return {
-        **component_revisions(sampled=False, reduced=True),
-        "world": REVISION,
-        "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in _OBSERVED],
-        "systems": [
-            {"name": system.name, **system.identity()}
-            for system in systems_of_map(given["systems"], given["min_rating"])
-        ],
-    }
-
-
-def systems_of_map(names: Sequence[str], min_rating: float) -> list[System]:
+def systems_of_map(systems: Sequence[str], min_rating: float) -> list[System]:
     """Take systems of the line-up ``mccrs20`` by name; ConfigError if one is not there."""
     known = {system.name: system for system in line_up("mccrs20", min_rating=min_rating)}
-    if absent := [name for name in names if name not in known]:
+    if absent := [name for name in systems if name not in known]:
         raise ConfigError(f"no system {absent[0]!r} in mccrs20; there are {', '.join(known)}")
-    return [known[name] for name in names]
+    return [known[name] for name in systems]
 
 
-def systems_in_world(
-    dataset: Dataset,
+def truth_sample(n_items: int, judged: float) -> TestSet:
+    """Name a sample of the truth: for each user this share of the items, one at least."""
+    return TestSet("truth", sample=max(1, round(judged * n_items)))
+
+
+def grid_of(
+    worlds: Sequence[World],
     systems: Sequence[System],
     *,
     min_rating: float,
     split: str,
-    judged: float,
-    seed: int,
-) -> pd.DataFrame:
+    judged: TestSet,
+) -> WorldGrid:
     """Measure systems by observed ratings, by a sample of the truth, and by the whole truth."""
-    if dataset.truth is None:
-        raise ConfigError(f"the truth of {dataset.name} is not known")
-    fold, sampled = (
-        dataset_splits(dataset, split, seed=seed, judgments=judgments)[0]
-        for judgments in (None, truth_sample(dataset, judged))
+    rule = f"AI-AN-AR rel>={exact(min_rating)}"
+    return WorldGrid(
+        worlds,
+        systems,
+        {"observed": f"{rule} users=tested", "sample": f"{rule} users=tested", "truth": rule},
+        _COLUMNS,
+        split=split,
+        tests={"sample": str(judged), "truth": "truth"},
+        n_seeds=None,
     )
-    stars = dataset.truth.true_rating(np.arange(dataset.ratings.n_users))
-    both = _joined(fold, sampled, stars)
-    rows = [np.isin(_pairs(both.test), _pairs(part.test)) for part in (fold, sampled)]
-    means = {}
-    for system in systems:
-        repeats = []
-        for repeat in range(system.n_seeds):
-            rng = stream(seed, "train", system.stream_label(), repeat)
-            model = system.build().fit(fold.train, rng=rng)
-            positions, _ = rank_once(model, both, depth=_CUTOFF, seed=seed)
-            observed, true = (
-                _measured(positions.take(mask), texts, min_rating)
-                for mask, texts in zip(rows, (_OBSERVED, _TRUE), strict=True)
-            )
-            lists = positions.lists("AI", _CUTOFF)
-            repeats.append(
-                {
-                    **observed,
-                    **{f"true {text}": value for text, value in true.items()},
-                    LIKED: true_precision(lists, stars >= min_rating),
-                    DISLIKED: true_precision(lists, stars < min_rating),
-                }
-            )
-        means[system.name] = pd.DataFrame(repeats).mean()
-    return pd.DataFrame(means).T.rename_axis("system")
 
 
-def truth_sample(dataset: Dataset, judged: float) -> TestSet:
-    """Name a sample of the truth: for each user this share of the items, one at least."""
-    return TestSet("truth", sample=max(1, round(judged * dataset.ratings.n_items)))
+def _measured(
+    kinds: Iterable[tuple[float, float, float]],
+    *,
+    n_worlds: int,
+    size: Sequence[int],
+    min_rating: float,
+    split: str,
+    judged: float,
+    systems: Sequence[str],
+    workers: int,
+) -> pd.DataFrame:
+    """Measure all systems in worlds of kinds: relation, skew and choice."""
+    worlds = []
+    for relation, skew, choice in kinds:
+        for number in range(1, n_worlds + 1):
+            options = PreferenceOptions(
+                relation=relation, skew=skew, choice=choice, seed=number,
+                users=size[0], items=size[1], liked=int(min_rating),
+            )  # fmt: skip
+            labels = dict(zip(INDEX, (relation, skew, choice, number), strict=True))
+            worlds.append(World(str(options), number, labels))
+    grid = grid_of(
+        worlds, systems_of_map(systems, min_rating), min_rating=min_rating, split=split,
+        judged=truth_sample(size[1], judged),
+    )  # fmt: skip
+    return run_worlds(grid, workers=workers)[0]
 
 
-def _joined(fold: Split, other: Split, stars: npt.NDArray[np.floating[Any]]) -> Split:
-    """Test on what either of two splits does: lists do not depend on it, so one pass is enough."""
-    pairs = np.union1d(_pairs(fold.test), _pairs(other.test))
-    user, item = (ids.astype(np.int32) for ids in np.divmod(pairs, fold.train.n_items))
-    test = dataclasses.replace(
-        fold.test, user=user, item=item, value=stars[user, item].astype(np.float64)
-    )
-    return dataclasses.replace(fold, test=test, test_items=np.unique(item))
-
-
-def _pairs(ratings: Ratings) -> npt.NDArray[np.int64]:
-    return ratings.user * np.int64(ratings.n_items) + ratings.item
-
-
-def _measured(positions: Positions, texts: Sequence[str], min_rating: float) -> dict[str, float]:
-    protocol = Protocol.parse(f"AI-AN-AR rel>={exact(min_rating)} users=tested")
-    table = positions.table(protocol.rule, min_rating=min_rating)
-    values = measure(table, [parse_metric(text) for text in texts], min_rating=min_rating)
-    means = aggregation.aggregate(
-        table, values, min_rating=min_rating, population=protocol.averaging.population
-    )
-    return dict(zip(texts, map(float, means), strict=True))
-
-
-@maker(f"{CHAPTER}/worlds", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=_OBSERVED,
+    systems=systems_of_map,
+)
 def worlds(
     *,
     relations: Sequence[float],
@@ -240,7 +198,7 @@ def worlds(
     size
         Numbers of users and items.
     min_rating, split, judged
-        As of `systems_in_world`.
+        As of `grid_of`; what is judged is a share of the items.
     systems
         Names of systems of the line-up ``mccrs20``, each trained once per world.
     workers
@@ -257,49 +215,30 @@ def worlds(
         (relation, skew, 1.0) for skew in skews for relation in relations if skew or not relation
     ]
     kinds += [(relation, at_skew, choice) for choice in choices for relation in relations]
-    tasks = [_Kind(*kind, number + 1) for kind in kinds for number in range(n_worlds)]
-    work = partial(
-        _taus, size=tuple(size), min_rating=min_rating, split=split, judged=judged,
-        systems=tuple(systems),
+    frame = _measured(
+        kinds, n_worlds=n_worlds, size=size, min_rating=min_rating, split=split, judged=judged,
+        systems=systems, workers=workers,
     )  # fmt: skip
-    with open_executor(workers) as executor:
-        return INDEX, pd.DataFrame(run_all(work, tasks, executor, label="worlds"))
+    rows = [
+        {
+            **dict(zip(INDEX, kind, strict=True)),
+            **{
+                name: float(kendall_tau(values[one], values[other]))
+                for name, (one, other) in QUANTITIES.items()
+            },
+        }
+        for kind, values in frame.groupby(list(INDEX), sort=False)
+    ]
+    return INDEX, pd.DataFrame(rows)
 
 
-def _taus(kind: _Kind, **asked: Any) -> dict[str, float]:
-    values = _of_kind(kind, **asked)
-    taus = {
-        name: float(kendall_tau(values[one], values[other]))
-        for name, (one, other) in QUANTITIES.items()
-    }
-    return {**kind._asdict(), **taus}
-
-
-def _of_kind(
-    kind: _Kind,
-    *,
-    size: Sequence[int],
-    min_rating: float,
-    split: str,
-    judged: float,
-    systems: Sequence[str],
-) -> pd.DataFrame:
-    relation, skew, choice, number = kind
-    options = PreferenceOptions(
-        relation=relation, skew=skew, choice=choice, seed=number,
-        users=size[0], items=size[1], liked=int(min_rating),
-    )  # fmt: skip
-    return systems_in_world(
-        load_dataset(str(options)),
-        systems_of_map(systems, min_rating),
-        min_rating=min_rating,
-        split=split,
-        judged=judged,
-        seed=number,
-    )
-
-
-@maker(f"{CHAPTER}/roles", Table, uses=_revisions, covers=("workers",))
+@maker(
+    CHAPTER,
+    Table,
+    parts=("splits", "ranking", "thinning", "world", "aggregation"),
+    metrics=_OBSERVED,
+    systems=systems_of_map,
+)
 def roles(
     *,
     relations: Sequence[float],
@@ -319,21 +258,13 @@ def roles(
     index : tuple of str
         ``relation`` and ``system``.
     frame : DataFrame
-        Means over worlds of what `systems_in_world` measures.
+        Means over worlds of what `grid_of` measures.
     """
-    tasks = [
-        _Kind(relation, skew, 1.0, number + 1)
-        for relation in relations
-        for number in range(n_worlds)
-    ]
-    work = partial(
-        _of_kind, size=tuple(size), min_rating=min_rating, split=split, judged=judged,
-        systems=tuple(systems),
+    frame = _measured(
+        [(relation, skew, 1.0) for relation in relations], n_worlds=n_worlds, size=size,
+        min_rating=min_rating, split=split, judged=judged, systems=systems, workers=workers,
     )  # fmt: skip
-    with open_executor(workers) as executor:
-        frames = run_all(work, tasks, executor, label="worlds")
-    by_kind = dict(zip(tasks, frames, strict=True))
-    rows = pd.concat(by_kind, names=list(INDEX)).groupby(level=["relation", "system"], sort=False)
+    rows = frame.groupby(["relation", "system"], sort=False)[list(_COLUMNS)]
     return ("relation", "system"), rows.mean().reset_index()
 
 

@@ -1,0 +1,239 @@
+"""Bars with their intervals, or made of parts, a row for each name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from recbias.book.figures.panels import (
+    COLOURS,
+    MARKS,
+    Words,
+    abreast,
+    errors,
+    extra_height,
+    finished,
+    names_in,
+    of_panel,
+    part_rows,
+    rows_of,
+)
+from recbias.book.figures.style import FONT_SIZE, SHORT, WIDTH, row_height, wrapped
+from recbias.claims.regions import defined
+
+
+class _Panel(NamedTuple):
+    """A panel, by its place, with its rows in the order of the names."""
+
+    stripe: int
+    place: int
+    axis: Axes
+    rows: pd.DataFrame
+
+
+def bars(
+    rows: pd.DataFrame,
+    *,
+    title: str,
+    row: str = "row",
+    value: str = "value",
+    across: Words = "",
+    coloured_by: str = "",
+    pale: Collection[str] = (),
+    numbers: str = "",
+    marks: Mapping[str, str] | None = None,
+    share_x: bool = True,
+) -> Picture:
+    """Draw a bar for each value, a row for each name, in panels and stripes of panels.
+
+    Colours tell each ``row``, ``panel`` or ``stripe`` apart, as `coloured_by` says; `pale` rows
+    stand back. Values are written with `numbers`, a format. `marks` are columns that stand on the
+    bars as white marks, by what they are called. Drawn where the rows have them: ``low`` and
+    ``high`` as whiskers, ``least`` and ``most`` as what they span, ``beside`` as circles,
+    ``published`` with its ``error`` as diamonds, ``ceiling`` as a dashed line, with what is above
+    it hatched in a panel.
+    """
+    names, marks = names_in(rows, row), marks or {}
+    keys = ["measured", *marks.values()] if marks else []
+    figure, panels = _laid_out(rows, row, names, title, keys=keys, across=across, share_x=share_x)
+    for panel in panels:
+        number = {"stripe": panel.stripe, "panel": panel.place}.get(coloured_by, 0)
+        numbered = range(len(names)) if coloured_by == "row" else [number] * len(names)
+        colours = [COLOURS[n % len(COLOURS)] for n in numbered]
+        colours = [_paler(c) if n in pale else c for c, n in zip(colours, names, strict=True)]
+        _draw_bars(panel, value, colours, label="measured" if marks else "")
+        for n, (column, label) in enumerate(marks.items(), 1):
+            panel.axis.plot(
+                panel.rows[column], range(len(names)), linestyle="none", marker=MARKS[n],
+                markersize=9, color="white", markeredgecolor=COLOURS[n], markeredgewidth=2,
+                label=label,
+            )  # fmt: skip
+        if numbers:
+            _write_numbers(panel, value, numbers, room=1.22 if len(panels) == 1 else 1.5)
+    if not numbers:
+        for panel in panels:  # now that all of them are filled, if they share a scale
+            panel.axis.set_xlim(left=0)
+            _hatch_above_ceiling(panel)
+    return finished(figure, title, n_columns=abreast(keys, 3), order=keys)
+
+
+def parts(
+    rows: pd.DataFrame,
+    *,
+    title: str,
+    colours: Mapping[str, Any],
+    row: str = "row",
+    across: str = "",
+    stacked: bool = True,
+    numbers: str = "",
+    levels: Mapping[str, float] | None = None,
+    missing: str = "",
+    most: float | None = None,
+) -> Picture:
+    """Draw a bar of several columns for each row: `stacked`, or each before the one before.
+
+    `colours` are those of the columns. Sums are written with `numbers`, a format; `missing` stands
+    where nothing is known. Rules are drawn where ``group`` changes, dashed `levels` across all
+    rows. The scale goes to `most`.
+    """
+    names = names_in(rows, row)
+    keys = [*colours, *(levels or {})]
+    figure, panels = _laid_out(rows, row, names, title, keys=keys, across=across)
+    places = np.arange(len(names))
+    for _, _, axis, own in panels:
+        base = np.zeros(len(names))
+        for column, colour in colours.items():
+            sizes = own[column].fillna(0).to_numpy(dtype=np.float64)
+            axis.barh(places, sizes, left=base, color=colour, height=0.7, label=column)
+            base = base + sizes if stacked else base
+        part_rows(axis, rows, row, names)
+        for label, at in (levels or {}).items():
+            axis.axvline(at, color="0.25", linestyle="--", linewidth=1.4, label=label)
+        for place in places[own[list(colours)].isna().all(axis=1)] if missing else ():
+            axis.text(
+                0.5, place, missing, va="center", color="0.35",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+            )  # fmt: skip
+        for place, total in enumerate(base) if numbers else ():
+            _write(axis, defined(total, numbers), total, place)
+        axis.set_xlim(0, most or 1.2 * float(max(base.max(), 1e-9)))
+    return finished(figure, title, n_columns=abreast(keys, 3), order=keys)
+
+
+def _laid_out(
+    rows: pd.DataFrame,
+    row: str,
+    names: list[str],
+    title: str,
+    *,
+    keys: Sequence[str],
+    across: Words,
+    share_x: bool = True,
+) -> tuple[Picture, list[_Panel]]:
+    """Make the figure: stripes below each other, panels of a stripe beside each other."""
+    labels = wrapped(names)
+    stripes = names_in(rows, "stripe")
+    by_stripe = {stripe: names_in(rows_of(rows, "stripe", stripe), "panel") for stripe in stripes}
+    heads = {name: name.count("\n") + bool(name) for each in by_stripe.values() for name in each}
+    tall = 0.75 + 0.2 * max(heads.values()) + row_height(labels) * len(names)
+    extra = 0.2 + extra_height(title, keys, abreast(keys, 3))
+    figure = plt.figure(figsize=(WIDTH, tall * len(stripes) + extra))
+    several = len(stripes) > 1
+    regions = figure.subfigures(len(stripes), 1, squeeze=False)[:, 0] if several else [figure]
+    panels = []
+    for number, (region, stripe) in enumerate(zip(regions, stripes, strict=True)):
+        grid = region.subplots(
+            1, len(by_stripe[stripe]), sharey=True, sharex=share_x, squeeze=False
+        )
+        for place, (axis, name) in enumerate(zip(grid[0], by_stripe[stripe], strict=True)):
+            own = rows_of(rows_of(rows, "stripe", stripe), "panel", name)
+            own = own.set_index(row).reindex(names)
+            panels.append(_Panel(number, place, axis, own))
+            axis.set_title(name)
+            axis.locator_params(axis="x", nbins={1: 5, 2: 3}.get(len(grid[0]), 2))
+            axis.xaxis.set_major_formatter(SHORT)
+            axis.grid(visible=False, axis="y")
+        grid[0, 0].set_yticks(range(len(names)), labels)
+        grid[0, 0].set_ylim(len(names) - 0.5, -0.5)
+        if len(grid[0]) == 1 or keys:  # a label of all panels would stand in the legend
+            for axis in grid[0]:
+                axis.set_xlabel(of_panel(across, stripe))
+        else:
+            region.supxlabel(of_panel(across, stripe), fontsize=FONT_SIZE)
+    return figure, panels
+
+
+def _paler(colour: tuple[float, float, float]) -> tuple[float, float, float]:
+    return sns.light_palette(colour, n_colors=5)[2]  # type: ignore[no-any-return]
+
+
+def _draw_bars(panel: _Panel, value: str, colours: Sequence[Any], *, label: str) -> None:
+    """Draw the bars of one panel with all that their rows have."""
+    axis, rows, places = panel.axis, panel.rows, np.arange(len(panel.rows))
+    axis.barh(places, rows[value], color=colours, height=0.7, label=label)
+    axis.errorbar(
+        rows[value], places, xerr=errors(rows, value), linestyle="none", color="black",
+        elinewidth=1.4,
+    )  # fmt: skip
+    if "least" in rows:
+        axis.hlines(places, rows["least"], rows["most"], color="0.3", linewidth=3, zorder=4)
+        for end in ("least", "most"):
+            axis.plot(
+                rows[end], places, "|", color="0.3", markersize=11, markeredgewidth=2, zorder=4
+            )
+    if "beside" in rows:
+        axis.plot(rows["beside"], places, "o", color="black", markerfacecolor="none", zorder=4)
+    if "published" in rows:
+        axis.errorbar(
+            rows["published"], places, xerr=rows["error"], fmt="D", color="black",
+            markerfacecolor="white", markersize=6, capsize=2, zorder=5,
+        )  # fmt: skip
+    if "ceiling" in rows:
+        axis.vlines(
+            rows["ceiling"],
+            places - 0.5,
+            places + 0.5,
+            color="black",
+            linestyle="--",
+            linewidth=1.2,
+        )
+
+
+def _write_numbers(panel: _Panel, value: str, numbers: str, *, room: float) -> None:
+    """Write each value behind its bar, and what it can be at most."""
+    rows, reach = panel.rows, 0.0
+    ends = rows[[name for name in (value, "high", "ceiling") if name in rows]].max(axis=1)
+    limits = rows["ceiling"] if "ceiling" in rows else pd.Series(np.nan, index=rows.index)
+    for place, (number, end, limit) in enumerate(zip(rows[value], ends, limits, strict=True)):
+        most = f" at most {limit:g}" if limit == limit else ""
+        _write(panel.axis, defined(number, numbers), end, place)
+        if most:
+            panel.axis.annotate(
+                most, (end, place), (48, 0), va="center", textcoords="offset points"
+            )
+        reach = max(reach, end * (2.4 if most else room))  # what is written stands inside
+    panel.axis.set_xlim(0, reach or 1)
+
+
+def _write(axis: Axes, text: str, end: float, place: int) -> None:
+    axis.annotate(
+        text, (np.nan_to_num(end), place), (5, 0), textcoords="offset points", va="center",
+        fontweight="bold",
+    )  # fmt: skip
+
+
+def _hatch_above_ceiling(panel: _Panel) -> None:
+    """Hatch what no value of a panel can reach."""
+    if "ceiling" not in panel.rows or panel.rows["ceiling"].isna().any():
+        return
+    limit = float(panel.rows["ceiling"].max())
+    end = max(panel.axis.get_xlim()[1], limit)
+    panel.axis.axvspan(limit, end, facecolor="none", hatch="//", edgecolor="0.8", linewidth=0)
+    panel.axis.set_xlim(right=end)

@@ -1,0 +1,193 @@
+"""Maps: matrices with words in their cells, and quantities over two properties of worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, LogNorm, Normalize, to_rgba
+from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import Formatter, NullFormatter
+
+from recbias.book.figures.panels import abreast, extra_height, finished, grid_of, names_in, rows_of
+from recbias.book.figures.style import SHORT, row_height, wrapped
+
+
+def matrix(
+    rows: pd.DataFrame,
+    *,
+    title: str,
+    row: str,
+    column: str,
+    names: tuple[Sequence[str], Sequence[str]] | None = None,
+    colours: str | Mapping[str, Any] = "RdYlGn_r",
+    scale: tuple[float, float] = (0, 1),
+    log: bool = False,
+    alpha: float = 1.0,
+    key: str = "",
+    key_ticks: Sequence[float] | None = None,
+    labels: tuple[str, str] = ("", ""),
+    a_row: float = 0.34,
+    upright: bool = False,
+) -> Picture:
+    """Colour a cell for each pair of names by its ``value``, and write its ``text``; panels below.
+
+    `colours` name a colour map over `scale`, with its `key`, or the colour of each value that is a
+    name. Drawn where the rows have them: ``framed`` cells with a black edge, cells that are not
+    ``sure`` paler and their text in normal weight. `names` are those of rows and columns, `upright`
+    those of columns that are long.
+    """
+    downs, acrosses = names or (names_in(rows, row), names_in(rows, column))
+    panels, ticks = names_in(rows, "panel"), wrapped(downs)
+    n_lines = 1 + max((str(text).count("\n") for text in rows["text"]), default=0)
+    cell = max(row_height(ticks), a_row, 0.08 + 0.19 * n_lines)
+    head = 0.1 * max(map(len, acrosses)) if upright else 0.2
+    tall = len(panels) * (cell * len(downs) + 0.35) + 0.5 + head + 0.75 * bool(key)
+    figure, axes = grid_of(panels, height=tall + extra_height(title), n_columns=1, share_x=True)
+    norm = LogNorm(*scale) if log else Normalize(*scale)
+    shades = mpl.colormaps[colours] if isinstance(colours, str) else colours
+    for name, axis in axes.items():
+        for each in rows_of(rows, "panel", name).to_dict("records"):
+            place = acrosses.index(str(each[column])), downs.index(str(each[row]))
+            _fill(axis, place, each, shades, norm, alpha)
+        axis.set_xticks(range(len(acrosses)), acrosses, rotation=90 if upright else 0)
+        axis.set_yticks(range(len(downs)), ticks)
+        axis.set(xlim=(-0.5, len(acrosses) - 0.5), ylim=(len(downs) - 0.5, -0.5), ylabel=labels[1])
+        axis.grid(visible=False)
+        axis.set_xlabel(labels[0] if name == panels[-1] else "")
+    if key and isinstance(shades, Colormap):
+        _colour_key(
+            figure, [*axes.values()], mpl.cm.ScalarMappable(norm, shades), key, key_ticks
+        )  # fmt: skip
+    return finished(figure, title)
+
+
+def _fill(
+    axis: Axes,
+    place: tuple[int, int],
+    cell: Mapping[Any, Any],
+    shades: Colormap | Mapping[str, Any],
+    norm: Normalize,
+    alpha: float,
+) -> None:
+    """Colour one cell, and write what is in it."""
+    value, sure = cell["value"], cell.get("sure", True)
+    if isinstance(shades, Colormap):
+        if np.isnan(value):
+            colour, alpha = "white", 1.0
+        else:
+            colour = shades(norm(value))
+    else:
+        colour, alpha = shades[value], 0.75 if sure else 0.25
+    corner = place[0] - 0.5, place[1] - 0.5
+    edge = "none" if isinstance(shades, Colormap) else "white"
+    axis.add_patch(Rectangle(corner, 1, 1, facecolor=colour, alpha=alpha, edgecolor=edge))
+    red, green, blue, _ = to_rgba(colour)
+    dark = alpha * (1 - 0.299 * red - 0.587 * green - 0.114 * blue) > 0.55
+    axis.text(
+        *place, cell["text"], ha="center", va="center", linespacing=0.95,
+        color="white" if dark else "black",
+        fontweight="bold" if "sure" in cell and sure else "normal",
+    )  # fmt: skip
+    if cell.get("framed", False):
+        frame: dict[str, Any] = {"fill": False, "edgecolor": "black", "linewidth": 2, "zorder": 3}
+        axis.add_patch(Rectangle((corner[0] + 0.04, corner[1] + 0.04), 0.92, 0.92, **frame))
+
+
+def _colour_key(
+    figure: Picture,
+    axes: Sequence[Axes],
+    shades: Any,
+    words: str,
+    ticks: Sequence[float] | None,
+    written: Formatter | Any = SHORT,
+) -> None:
+    """Draw the scale of colours below."""
+    bar = figure.colorbar(shades, ax=axes, location="bottom", shrink=0.85, aspect=40)
+    if ticks is not None:
+        bar.set_ticks(ticks)
+    bar.ax.xaxis.set_major_formatter(written)
+    bar.ax.xaxis.set_minor_formatter(NullFormatter())
+    bar.set_label(words)
+
+
+def field(
+    rows: pd.DataFrame,
+    *,
+    title: str,
+    x: str,
+    y: str,
+    labels: tuple[str, str],
+    key: str,
+    most: float | None = None,
+    key_ticks: Sequence[float] | None = None,
+    written: Formatter | None = None,
+    colours: str = "RdBu",
+    places: pd.DataFrame | None = None,
+    numbered: bool = False,
+    n_columns: int = 1,
+    height: float = 4.0,
+) -> Picture:
+    """Colour ``value`` over two quantities, a map for each ``panel``, with data sets on it.
+
+    The scale goes from minus `most` to `most`; a black line is where the value is 0. `places` have
+    ``name``, `x` and `y`, or ``low`` and ``high`` of it; they are named, or `numbered` with a key.
+    """
+    panels = names_in(rows, "panel")
+    places = pd.DataFrame(columns=["name", x, y]) if places is None else places
+    listed = [f"{number}  {name}" for number, name in enumerate(places["name"], 1)]
+    listed = listed if numbered else []
+    n_abreast = abreast(listed, 3)
+    tall = 1.4 + height * -(-len(panels) // n_columns)
+    figure, axes = grid_of(
+        panels, height=tall + extra_height(title, listed, n_abreast),
+        n_columns=n_columns, share_x=True, share_y=True,
+    )  # fmt: skip
+    most = most or float(rows["value"].abs().max())
+    for name, axis in axes.items():
+        own = rows_of(rows, "panel", name)
+        wide = own.pivot_table(index=y, columns=x, values="value")
+        mesh = axis.pcolormesh(
+            wide.columns, wide.index, wide, cmap=colours, vmin=-most, vmax=most, shading="nearest"
+        )
+        if own["value"].min() < 0 < own["value"].max():
+            axis.contour(wide.columns, wide.index, wide, levels=[0], colors="black", linewidths=2)
+        middle = float(np.mean(axis.get_xlim()))
+        for number, place in enumerate(places.to_dict("records"), 1):
+            if numbered:
+                _number(axis, number, place[x], place["low"], place["high"])
+            else:
+                _name(axis, place["name"], place[x], place[y], left=place[x] > middle)
+        axis.set(xlabel=labels[0], ylabel=labels[1])
+        axis.grid(visible=False)
+        axis.label_outer()
+    _colour_key(figure, [*axes.values()], mesh, key, key_ticks, written or SHORT)
+    keys = [Line2D([], [], linestyle="none", label=words) for words in listed]
+    return finished(
+        figure, title, keys=keys, n_columns=n_abreast, handlelength=0, labelspacing=0.25
+    )
+
+
+def _name(axis: Axes, name: str, x: float, y: float, *, left: bool) -> None:
+    """Mark a point with its name, on the side where there is room."""
+    axis.plot(x, y, "o", color="white", markeredgecolor="black", markersize=9)
+    axis.annotate(
+        name, (x, y), (-9 if left else 9, 0), textcoords="offset points",
+        ha="right" if left else "left", va="center",
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5},
+    )  # fmt: skip
+
+
+def _number(axis: Axes, number: int, x: float, low: float, high: float) -> None:
+    """Mark data by a number: in a circle where the place is known, else on a bar."""
+    box = {"boxstyle": "circle,pad=0.15", "facecolor": "white", "edgecolor": "black"}
+    if low < high:
+        axis.plot([x, x], [low, high], color="black", linewidth=2)
+        box["boxstyle"] = "square,pad=0.15"
+    axis.text(x, (low + high) / 2, f"{number}", ha="center", va="center", bbox=box, zorder=5)

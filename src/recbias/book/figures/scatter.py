@@ -1,0 +1,213 @@
+"""Points with labels that cover nothing: systems by two metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import product
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Bbox
+
+from recbias.book.figures.panels import COLOURS, abreast, finished
+from recbias.book.figures.style import FONT_SIZE, SHORT, WIDTH
+
+FloatArray = npt.NDArray[np.float64]
+
+_KINDS = {"trained": ("o", 0, 6.5), "for everybody": ("s", 1, 6.5), "optimal": ("*", 2, 13.0)}
+"""Marker, number of the colour and size in points, by what a ranking is."""
+
+_DISTANCES = (11.0, 16.0, 22.0, 30.0, 40.0, 52.0, 66.0, 82.0)
+"""How far a label may be from its point, in points of type."""
+
+_ANGLES = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+
+
+def scatter(
+    found: pd.DataFrame,
+    *,
+    axes: Mapping[str, tuple[str, str]],
+    title: str,
+    names: Collection[str] | None = None,
+) -> Picture:
+    """Plot systems by two metrics, a panel for each way to measure them, two panels in a row."""
+    systems = list(dict.fromkeys(found["system"]))
+    if names is None:
+        labels = {system: f"{number}" for number, system in enumerate(systems, 1)}
+    else:
+        labels = {system: system for system in systems if system in names}
+    n_columns = min(2, len(axes))
+    n_rows = -(-len(axes) // n_columns)
+    keys = _keys(found, labels if names is None else {}, with_published="x_published" in found)
+    n_key_columns = abreast([str(key.get_label()) for key in keys], 3)
+    key_height = 0.21 * -(-len(keys) // n_key_columns)
+    height = 3.1 * n_rows + key_height + 0.2 * (2 + title.count("\n"))
+    figure, grid = plt.subplots(
+        n_rows, n_columns, figsize=(WIDTH, height), squeeze=False, layout="constrained"
+    )
+    for axis in grid.flat[len(axes) :]:
+        axis.set_axis_off()
+    for axis, (panel, (x_label, y_label)) in zip(grid.flat, axes.items(), strict=False):
+        _draw_systems(axis, found[found["panel"] == panel])
+        axis.set(xlabel=x_label, ylabel=y_label)
+        axis.set_title(panel, fontsize=FONT_SIZE)
+    finished(
+        figure, title, keys=keys, n_columns=n_key_columns, handletextpad=0.3, columnspacing=1.2,
+        labelspacing=0.25,
+    )  # fmt: skip
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # labels are placed where the points are now
+    for axis, panel in zip(grid.flat, axes, strict=False):
+        _label_points(axis, found[found["panel"] == panel], labels)
+    return figure
+
+
+def _draw_systems(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw one panel: points with their intervals, and published values beside them."""
+    errors = [
+        np.maximum([rows[by] - rows[f"{by}_low"], rows[f"{by}_high"] - rows[by]], 0) for by in "xy"
+    ]
+    axis.errorbar(
+        rows["x"], rows["y"], xerr=errors[0], yerr=errors[1], linestyle="none", color="0.65",
+        elinewidth=1.2, zorder=1,
+    )  # fmt: skip
+    if "x_published" in rows:
+        beside = rows[["x_published", "y_published", "x", "y"]].dropna().to_numpy()
+        for ends in beside.reshape(-1, 2, 2):
+            axis.plot(*ends.T, color="0.45", linewidth=1, zorder=2)
+        axis.plot(rows["x_published"], rows["y_published"], **_PUBLISHED, zorder=3)
+    for kind, points in rows.groupby("kind", sort=False):
+        marker, colour, size = _KINDS[str(kind)]
+        axis.plot(
+            points["x"], points["y"], linestyle="none", marker=marker, color=COLOURS[colour],
+            markersize=size, markeredgecolor="white", markeredgewidth=0.6, zorder=4,
+        )  # fmt: skip
+    axis.margins(0.12)
+    for one in (axis.xaxis, axis.yaxis):
+        one.set_major_locator(MaxNLocator(4, min_n_ticks=3))
+        one.set_major_formatter(SHORT)
+    axis.autoscale_view()
+    axis.autoscale(False)  # lines to labels move nothing
+
+
+_PUBLISHED: dict[str, Any] = {
+    "linestyle": "none", "marker": "D", "color": "white", "markeredgecolor": "0.25",
+    "markeredgewidth": 1.2, "markersize": 6,
+}  # fmt: skip
+
+
+def _keys(rows: pd.DataFrame, labels: Mapping[str, str], *, with_published: bool) -> list[Line2D]:
+    """Make the key: numbers and names of the systems, or the kinds where systems are named."""
+    kinds = rows.drop_duplicates("system").set_index("system")["kind"]
+    kind_by_words = (
+        {f"{number}  {system}": kinds[system] for system, number in labels.items()}
+        if labels
+        else {_KIND_WORDS[kind]: kind for kind in dict.fromkeys(kinds)}
+    )
+    keys = []
+    for words, kind in kind_by_words.items():
+        marker, colour, size = _KINDS[kind]
+        keys.append(
+            Line2D([], [], linestyle="none", marker=marker, color=COLOURS[colour],
+                   markersize=size, label=words)
+        )  # fmt: skip
+    if with_published:
+        keys.append(Line2D([], [], **_PUBLISHED, label="published"))
+    return keys
+
+
+_KIND_WORDS = {
+    "trained": "trained",
+    "for everybody": "the same for everybody",
+    "optimal": "optimal for everybody",
+}
+
+
+def _label_points(axis: Axes, rows: pd.DataFrame, labels: Mapping[str, str]) -> None:
+    """Write labels beside points, so that none covers another, a point, or the frame."""
+    figure = axis.figure
+    to_points = 72 / figure.dpi
+    frame = axis.get_window_extent()
+    inside = Bbox.from_extents(*(np.array(frame.extents) * to_points + [2, 2, -2, -2]))
+    drawn = rows[["x", "y"]].to_numpy()
+    if "x_published" in rows:
+        drawn = np.vstack([drawn, rows[["x_published", "y_published"]].dropna().to_numpy()])
+    marks = axis.transData.transform(drawn) * to_points
+    chosen = rows["system"].isin(list(labels)).to_numpy()
+    points = marks[: len(rows)][chosen]
+    texts = [labels[system] for system in rows["system"][chosen]]
+    sizes = np.array([_size(axis, text) for text in texts]).reshape(-1, 2)
+    places = placed_labels(points, sizes, marks, inside)
+    for point, place, text in zip(points, places, texts, strict=True):
+        near, middle = axis.transData.inverted().transform(np.array([point, place]) / to_points)
+        if np.hypot(*(place - point)) > _DISTANCES[1]:
+            axis.plot(*np.transpose([near, middle]), color="0.6", linewidth=0.8, zorder=2)
+        axis.text(
+            middle[0], middle[1], text, ha="center", va="center_baseline", zorder=6,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.3},
+        ).set_in_layout(False)  # fmt: skip
+
+
+def _size(axis: Axes, text: str) -> FloatArray:
+    """Measure a text in points of type."""
+    probe = axis.text(0, 0, text)
+    box = probe.get_window_extent()
+    probe.remove()
+    return np.array([box.width, box.height]) * 72 / axis.figure.dpi
+
+
+def placed_labels(
+    points: FloatArray, sizes: FloatArray, marks: FloatArray, inside: Bbox
+) -> FloatArray:
+    """Choose where the middle of each label is: near its point, on no other label and no mark.
+
+    Examples
+    --------
+    Two labels of points that coincide are apart:
+
+    >>> points = np.array([[50.0, 50.0], [50.0, 50.0]])
+    >>> found = placed_labels(points, np.full((2, 2), 12.0), points, Bbox([[0, 0], [99, 99]]))
+    >>> bool((np.abs(found[0] - found[1]) >= 12).any())
+    True
+    """
+    around = np.array(
+        [
+            (distance * np.cos(angle), distance * np.sin(angle))
+            for distance, angle in product(_DISTANCES, _ANGLES)
+        ]
+    )
+    far = np.hypot(*around.T)
+    places = np.full_like(points, np.nan)
+    for _ in range(4):
+        before = places.copy()
+        for number, (point, size) in enumerate(zip(points, sizes, strict=True)):
+            # a wide label is farther to the side than one above
+            stretch = (
+                1 + np.array([max(size[0] - size[1], 0), 0]) / 2 / np.hypot(*around.T)[:, None]
+            )
+            candidates = point + around * stretch
+            others = np.delete(np.arange(len(points)), number)
+            cost = far / 10
+            cost += 100 * _overlap(candidates, size, places[others], sizes[others])
+            cost += 4 * _overlap(candidates, size, marks, np.full_like(marks, 7.0))
+            low, high = candidates - size / 2, candidates + size / 2
+            cost += 100 * ((low < inside.min) | (high > inside.max)).any(axis=1)
+            places[number] = candidates[cost.argmin()]
+        if np.array_equal(before, places):
+            break
+    return places
+
+
+def _overlap(
+    candidates: FloatArray, size: FloatArray, others: FloatArray, sizes: FloatArray
+) -> FloatArray:
+    """Count for each candidate the boxes that it would cover; those not yet placed count none."""
+    apart = np.abs(candidates[:, None, :] - others[None, :, :]) - (size + sizes[None, :, :]) / 2
+    return (apart < 1).all(axis=2).sum(axis=1).astype(float)

@@ -1,0 +1,172 @@
+"""All figures of the book, drawn from recorded results as the pages draw them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from recbias.book.chapters import (
+    concentration_metrics,
+    design_alternatives,
+    offline_option_taxonomy,
+    popularity_bias,
+    sparsity_bias,
+)
+from recbias.book.chapters.concentration_metrics import figures as of_concentration
+from recbias.book.chapters.concentration_metrics.loop import CHOICES
+from recbias.book.chapters.design_alternatives import figures as of_designs
+from recbias.book.chapters.design_alternatives.panels import Design, four_designs
+from recbias.book.chapters.offline_option_taxonomy import figures as of_options
+from recbias.book.chapters.offline_option_taxonomy import figures_of_decisions as of_decisions
+from recbias.book.chapters.popularity_bias import figures as of_popularity
+from recbias.book.chapters.popularity_bias import law
+from recbias.book.chapters.popularity_bias import setup as popularity_setup
+from recbias.book.chapters.sparsity_bias import figures as of_sparsity
+from recbias.book.figures import Figure
+from recbias.book.systems import figures as of_systems
+from recbias.book.systems import sensitivity
+from recbias.book.systems.line_up import LINE_UP
+from recbias.claims.judging import load_chapter
+from recbias.recommenders import line_up
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+@cache
+def recorded(chapter: str, dataset: str = "cm100k") -> Mapping[str, Any]:
+    """Load what is recorded of a chapter, on a data set and in worlds."""
+    return load_chapter(chapter, dataset) | load_chapter(chapter, "simulations")
+
+
+def placed(page: str) -> set[str]:
+    """Name the figures that a page has a place for."""
+    (file,) = NOTEBOOKS.glob(f"{page}*.py")
+    return set(re.findall(r"\{glue:figure\} fig_(\w+)", file.read_text(encoding="utf-8")))
+
+
+def _designs(results: Mapping[str, Any]) -> tuple[Design, ...]:
+    parsed = results["systems"].grid.parsed
+    return four_designs(parsed["1R"].rule.n_sampled + 1, parsed["NN"].rule.n_sampled)
+
+
+def _of_designs() -> list[Figure]:
+    results = recorded(design_alternatives.CHAPTER)
+    measured, designs = results["systems"], _designs(results)
+    return [
+        of_designs.target_sets(),
+        of_designs.one_ranking(measured, designs),
+        of_designs.values(measured, designs),
+        of_designs.orders(measured, designs),
+        of_designs.settings(results["grid"]),
+        of_designs.bounds(results["lemma"]),
+        of_designs.gaps(results["lemma"]),
+        of_designs.true_orders(results["truth"]),
+    ]
+
+
+def _of_index() -> list[Figure]:
+    results = recorded(design_alternatives.CHAPTER)
+    return [of_designs.one_ranking(results["systems"], _designs(results), name="one_list")]
+
+
+def _of_sparsity() -> list[Figure]:
+    results = recorded(sparsity_bias.CHAPTER)
+    systems, drawn = results["systems"], results["negatives"]
+    return [
+        of_sparsity.lists(systems, 10),
+        of_sparsity.predictions(results["baselines"], results["predicted"]),
+        of_sparsity.courses(systems, 10, drawn.given["size"]),
+        of_sparsity.slopes(systems),
+        of_sparsity.saturation(results["saturation"]),
+        of_sparsity.orders(drawn, 10),
+        of_sparsity.enough_sampled(drawn),
+        of_sparsity.told_apart(results["densities"]),
+    ]
+
+
+def _of_popularity() -> list[Figure]:
+    results = recorded(popularity_bias.CHAPTER)
+    pure_skew = results["pure_skew"]
+    designs = popularity_setup.designs(pure_skew.given["size"])
+    return [
+        of_popularity.skew(pure_skew, designs),
+        of_popularity.chain(results["chain"]),
+        of_popularity.rankings(results["baselines"], results["predicted"]),
+        of_popularity.power_laws(results["laws"], law.ALPHAS),
+        of_popularity.exponents(results["skew"], "P@10|t=100", name="1RP@10"),
+        of_popularity.collections(results["concentration"]),
+        of_popularity.closed_form(results["skew"], results["laws"], "P@10|t=100"),
+        of_popularity.shares(pure_skew, designs),
+        of_popularity.overrated(results["relation_map"], results["points"]),
+    ]
+
+
+def _of_concentration() -> list[Figure]:
+    results = recorded(concentration_metrics.CHAPTER, "filmtrust")
+    return [
+        of_concentration.ranked(results["systems"], 10),
+        of_concentration.lorenz(results["lorenz"]),
+        of_concentration.by_lambda(results["lambdas"], 10),
+        of_concentration.alike(results["systems"], 10),
+        *(of_concentration.courses(results["loop"], choice) for choice in CHOICES),
+    ]
+
+
+def _of_options() -> list[Figure]:
+    results = recorded(offline_option_taxonomy.CHAPTER)
+    return [
+        of_options.configurations(results),
+        of_options.ratios(results, results["seeds"]),
+        of_options.unrated(results),
+        of_options.places(results["depths"]),
+        of_options.depth(results["systems"]),
+        of_options.profiles(results["profiles"]),
+        of_options.fills(results["fills"], results["fill_seeds"]),
+        of_options.overlap(results["overlaps"]),
+        of_options.significance(results["cells"]),
+        of_decisions.reversals(results["decisions"]),
+        of_decisions.worlds(results["worlds"]),
+    ]
+
+
+def _of_systems() -> list[Figure]:
+    results = recorded("systems")
+    ways = sensitivity.chosen_variations(LINE_UP)
+    chosen = line_up(LINE_UP, min_rating=4)
+    values = sensitivity.values_of_variations(results["sensitivity"], chosen, ways, metric="P@10")
+    return [
+        of_systems.one_name(results["one_name"]),
+        of_systems.sensitivity(results["sensitivity"], values, chosen, metric="P@10"),
+    ]
+
+
+_PAGES: Mapping[str, Callable[[], list[Figure]]] = {
+    "01": _of_designs,
+    "02": _of_sparsity,
+    "03": _of_popularity,
+    "06": _of_concentration,
+    "07": _of_options,
+    "index": _of_index,
+    "systems": _of_systems,
+}
+"""What makes the figures of a page, by how its name begins."""
+
+PAGES = tuple(_PAGES)
+
+PACKAGES = {
+    "01": "design_alternatives",
+    "02": "sparsity_bias",
+    "03": "popularity_bias",
+    "06": "concentration_metrics",
+    "07": "offline_option_taxonomy",
+}
+"""Where the figures of the page of a chapter are defined."""
+
+
+@cache
+def figures(page: str) -> Mapping[str, Figure]:
+    """Make the figures of a page, by name."""
+    return {figure.name: figure for figure in _PAGES[page]()}
