@@ -31,8 +31,9 @@ from recbias.claims import (
     scorecard,
 )
 from recbias.claims.assertions import assertion_standing
-from recbias.claims.checks import Check, Checks
-from recbias.claims.evidence import axis_labels
+from recbias.claims.checks import IDENTITIES, Check, Checks
+from recbias.claims.evidence import Evidence, NotComputed, axis_labels
+from recbias.claims.expressions import Call, walk
 from recbias.claims.lock import criterion_digest, lock_file, locked_criteria
 from recbias.claims.reading import assertion_totals, totals
 from recbias.claims.records import criteria_of
@@ -41,7 +42,7 @@ from recbias.claims.writing import build
 from recbias.cli.commands import main
 from recbias.errors import ConfigError, StoreError
 from recbias.experiment.makers import find_maker, maker
-from recbias.experiment.results import load_result, recorded_datasets
+from recbias.experiment.results import SIMULATIONS, load_result, recorded_datasets
 
 TOPIC = "design alternatives"
 CHAPTER = setup.CHAPTER
@@ -592,3 +593,53 @@ def test_an_explanation_has_record_parts_readings_and_files():
     assert told.output.strip() == text.strip()
     with pytest.raises(ConfigError, match="unknown claim 'BCC17-F2'"):
         explain_claim("BCC17-F2", "ml-1m")
+
+
+# -- what holds on any data ----------------------------------------------------------------------
+
+WITH_IDENTITIES = [
+    topic for topic in WRITTEN if IDENTITIES in load_chapter(chapters()[topic], SIMULATIONS)
+]
+
+
+@pytest.mark.parametrize("topic", WITH_IDENTITIES)
+def test_what_holds_on_any_data_is_checked_once_and_on_something(topic):
+    """Each identity had cases to fail on; an edition repeats none; a criterion reads each."""
+    chapter = chapters()[topic]
+    identities = {(c.claim, c.name): c for c in load_chapter(chapter, SIMULATIONS)[IDENTITIES].rows}
+    assert all(check.n_checked > 0 for check in identities.values())
+    repeated = {
+        (check.claim, check.name)
+        for dataset in recorded_datasets()
+        for check in getattr(load_chapter(chapter, dataset).get("checks"), "rows", ())
+    }
+    assert not repeated & set(identities)
+    read = {
+        (claim, str(node.arguments[0]).strip('"'))
+        for claim, criterion in criteria_of(topic).items()
+        for record in criterion.records
+        for node in walk(record.expression)
+        if isinstance(node, Call) and node.name == "check"
+    }
+    assert set(identities) <= read
+
+
+def test_a_check_is_that_of_the_data_before_that_of_worlds():
+    def checks(*names, worst):
+        rows = tuple(Check("CCM20-D-A2", name, "items", 1, worst) for name in names)
+        return Checks(key="", dataset={}, maker_name="", given={}, rows=rows, statistics={})
+
+    on_worlds = {IDENTITIES: checks("users", "items", worst=1.0)}
+    evidence = Evidence(
+        {"checks": checks("users", worst=2.0)}, {SIMULATIONS: on_worlds}.__getitem__
+    )
+    assert evidence.check("CCM20-D-A2", "users").worst == 2
+    assert evidence.check("CCM20-D-A2", "items").worst == 1
+    assert [(r.edition, r.table) for r in evidence.read] == [
+        ("", "checks"),
+        (SIMULATIONS, IDENTITIES),
+    ]
+    with pytest.raises(NotComputed, match="the check together of CCM20-D-A2"):
+        evidence.check("CCM20-D-A2", "together")
+    without = Evidence({}, {SIMULATIONS: on_worlds}.__getitem__)
+    assert without.check("CCM20-D-A2", "users").worst == 1

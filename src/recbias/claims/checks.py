@@ -19,6 +19,10 @@ from recbias.experiment.makers import Made
 from recbias.experiment.reproduction import agreement, compare_frames, relative_bound
 from recbias.experiment.results import Agreement, StoredResult, register_kind
 
+IDENTITIES = "identities"
+"""Name under which a chapter keeps the checks of what holds on any data: made once, on worlds and
+small tables, and read in every edition. An edition repeats what hangs on its data alone."""
+
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from recbias.claims.checks import IDENTITIES
 from recbias.claims.deciding import wanted
 from recbias.claims.evaluation import check_calls
 from recbias.claims.evidence import misnamed
@@ -15,7 +16,7 @@ from recbias.claims.parts import Part, is_core
 from recbias.claims.records import criteria_of
 from recbias.claims.topics import chapters, find_judged
 from recbias.errors import ConfigError, unknown_name
-from recbias.experiment.results import recorded_datasets, results_dir
+from recbias.experiment.results import SIMULATIONS, recorded_datasets, results_dir
 
 
 def explain_claim(claim_id: str, dataset: str) -> str:
@@ -96,8 +97,11 @@ def _files(verdict: Verdict, chapter: str | None, dataset: str) -> list[str]:
     """Name the documents that a verdict was read from."""
     if verdict.criterion is None or not verdict.origin or chapter is None:
         return []
+    noted = {(reading.edition, reading.table) for part in verdict.parts for reading in part.read}
+    reads = [read for read in verdict.criterion.reads if read != ("", "checks") or read in noted]
+    reads += [read for read in [(SIMULATIONS, IDENTITIES)] if read in noted]
     paths = []
-    for edition, table in verdict.criterion.reads:
+    for edition, table in reads:
         recorded = bool(edition) or verdict.origin == "recorded"
         folder = results_dir(edition or dataset, recorded=recorded) / chapter
         paths.append(str(folder / f"{table}.json"))

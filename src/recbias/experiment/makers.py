@@ -548,6 +548,11 @@ class Made(StoredResult):
         return find_maker(self.maker_name).make(dataset, self.given, workers)
 
 
+def hashes_of(world: str) -> dict[str, str]:
+    """Return what grids on a registered world are found by: for the `uses` of a maker."""
+    return {"observed": str(dataset_info(world).content_hash)}
+
+
 def _about(dataset: Dataset | None, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Say what a result is about: the contents of the data that decide it."""
     if dataset is None:

@@ -251,7 +251,7 @@ OF_AVERAGES: Sequence[tuple[Callable[..., list[Check]], Any, set[str]]] = [
     (average_checks.check_unserved, only_served, {"full"}),
     (average_checks.check_weights, by_likes, {"weights", "influence"}),
     (average_checks.check_weights, unweighted, {"weights"}),
-    (average_checks.check_geometric, arithmetic, {"formula", "zero", "small"}),
+    (average_checks.check_geometric, arithmetic, {"formula", "zero"}),
     (average_checks.check_geometric, geometric_always, {"formula", "alike", "zero"}),
 ]
 

@@ -1,4 +1,4 @@
-"""What chapter 6 checks on data: formulas, their limits, and settings, all in one result."""
+"""What chapter 6 checks: formulas, their limits and settings in a world; what hangs on data."""
 
 from __future__ import annotations
 
@@ -19,18 +19,26 @@ from recbias.book.chapters.concentration_metrics.count_checks import (
     check_long_tail,
     check_prior,
     check_proportional,
+    check_raised,
     check_reinforcement,
     check_together,
     ci,
 )
 from recbias.book.chapters.concentration_metrics.counts import Counts, plain_ci, random_counts
-from recbias.book.chapters.concentration_metrics.setup import CHAPTER, DATASETS, SEVEN
+from recbias.book.chapters.concentration_metrics.setup import (
+    CHAPTER,
+    DATASETS,
+    SEVEN,
+    line_up_of,
+    metrics,
+    split_of,
+)
 from recbias.claims.checks import Check, Checks
-from recbias.data.datasets import Dataset, registry
-from recbias.data.ratings import Ratings
+from recbias.data.datasets import Dataset, load_dataset, registry
+from recbias.data.ratings import Ratings, exact
 from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
-from recbias.experiment.makers import maker
+from recbias.experiment.makers import hashes_of, maker
 from recbias.experiment.reduction import Reader
 from recbias.metrics import parse_metric
 from recbias.metrics.lists import item_counts, list_view
@@ -57,11 +65,78 @@ def _listed_grid(grid: Grid) -> Grid:
     )
 
 
-@maker(CHAPTER, Checks, uses=[_listed_grid])
+# -- what holds on any data ------------------------------------------------------------------------
+
+
+def _in_world(world: str, min_rating: float, cutoff: int, seed: int) -> Grid:
+    """Ask for what the chapter asks for on data."""
+    return Grid(
+        world,
+        line_up_of(world, min_rating, 1),
+        {"full": f"AI-AN-AR rel>={exact(min_rating)} users=tested"},
+        {"full": metrics(cutoff)},
+        split=split_of(world),
+        seed=seed,
+    )
+
+
+def _used_in_world(world: str, min_rating: float, cutoff: int, seed: int) -> str:
+    """Name what is checked: the cells that ranked the lists, and the metrics."""
+    return _listed_grid(_in_world(world, min_rating, cutoff, seed)).key_of(hashes_of(world))
+
+
+@maker(CHAPTER, Checks, uses=_used_in_world)
+def identities(
+    *, world: str = "synthetic", min_rating: float = 4, cutoff: int = 10, seed: int = 1
+) -> tuple[list[Check], dict[str, float]]:
+    """Check formulas and their limits on random counts, and on what systems list in a world.
+
+    Parameters
+    ----------
+    world
+        Name of a registered world.
+    min_rating
+        Smallest rating that is relevant.
+    cutoff
+        Length of the lists.
+    seed
+        Of the split and of random counts.
+
+    Returns
+    -------
+    checks : list of Check
+    statistics : dict
+        None.
+    """
+    grid = _in_world(world, min_rating, cutoff, seed)
+    train, lists, of_world = _counted(grid, load_dataset(world), min_rating, cutoff)
+    rng = stream(seed, "checks", "counts")
+    small = list(random_counts(_N_INSTANCES, rng))
+    instances, before = [*small, *of_world], of_world[0].prior
+    checks = [
+        *check_reinforcement(instances),
+        *check_limits_of_m(instances),
+        *check_index(instances),
+        *check_counts(lists, train, min_rating=min_rating, cutoff=cutoff),
+        *check_divergence(instances),
+        *check_proportional(instances, before),
+        *check_long_tail(instances, of_world),
+        *check_lambda([*(counts for counts in small[:20] if len(counts.prior) > 2), of_world[0]]),
+        *check_dispersion(instances, _scores(rng)),
+        *check_prior(of_world),
+        *check_together(before),
+    ]
+    return checks, {}
+
+
+# -- what hangs on data ----------------------------------------------------------------------------
+
+
+@maker(CHAPTER, Checks, revision=2, uses=[_listed_grid])
 def checks(
     dataset: Dataset, *, min_rating: float, cutoff: int, grid: Grid
 ) -> tuple[list[Check], dict[str, float]]:
-    """Make all checks of the chapter.
+    """Make the checks that hang on data, and count what the chapter says of them.
 
     Parameters
     ----------
@@ -77,42 +152,32 @@ def checks(
     Returns
     -------
     checks : list of Check
-        On random counts, and on what the systems list on the first fold.
+        On what the systems list on the first fold.
     statistics : dict
         ``proportional CI``: the CI of as many places that are drawn in proportion to the prior,
         which is above 0 since draws vary; mean of 100 draws. ``largest share``: of all prior
         popularity, that of the most popular item.
     """
-    train = dataset_splits(dataset, grid.split, seed=grid.seed)[0].train
-    listed = [
-        (lists, _counts(lists, train, min_rating))
-        for lists in _lists(_listed_grid(grid), dataset, cutoff)
-        if (lists >= 0).any()
-    ]
-    rng = stream(grid.seed, "checks", "counts")
-    of_data = [counts for _, counts in listed]
-    small = list(random_counts(_N_INSTANCES, rng))
-    instances, before = [*small, *of_data], of_data[0].prior
-    checks = [
-        *check_reinforcement(instances),
-        *check_limits_of_m(instances),
-        *check_index(instances),
-        *check_counts([lists for lists, _ in listed], train, min_rating=min_rating, cutoff=cutoff),
-        *check_divergence(instances),
-        *check_proportional(instances, before),
-        *check_long_tail(instances, of_data, rng=rng),
-        *check_lambda([*(counts for counts in small[:20] if len(counts.prior) > 2), of_data[0]]),
-        *check_dispersion(instances, _scores(rng)),
-        *check_prior(of_data),
-        *check_together(before),
-        *check_paper(grid),
-    ]
+    _, _, of_data = _counted(grid, dataset, min_rating, cutoff)
+    before = of_data[0].prior
+    rng = stream(grid.seed, "checks", "exchanges")
     places = int(np.median([counts.shown.sum() for counts in of_data]))
+    drawn = stream(grid.seed, "checks", "proportional")
     statistics = {
-        "proportional CI": _proportional(before, places, rng),
+        "proportional CI": _proportional(before, places, drawn),
         "largest share": float(before.max() / before.sum()),
     }
-    return checks, statistics
+    return [*check_raised(of_data, rng), *check_paper(grid)], statistics
+
+
+def _counted(
+    grid: Grid, dataset: Dataset, min_rating: float, cutoff: int
+) -> tuple[Ratings, list[Lists], list[Counts]]:
+    """Read the first fold's training ratings, what systems list there, and how often each item."""
+    train = dataset_splits(dataset, grid.split, seed=grid.seed)[0].train
+    every = _lists(_listed_grid(grid), dataset, cutoff)
+    lists = [of_system for of_system in every if (of_system >= 0).any()]
+    return train, lists, [_counts(of_system, train, min_rating) for of_system in lists]
 
 
 def _lists(grid: Grid, dataset: Dataset, cutoff: int) -> Iterator[Lists]:

@@ -248,25 +248,23 @@ def check_set_sizes(
     sizes = _Sizes.of(split, users, min_rating)
     full = {code: tables[label].n_targets[users] for code, label in (("AI", "AI"), ("TI", "AR"))}
     off = [full[code] - sizes.targets[code] for code in CODES]
-    one_kind = [(sizes.relevant == 0) | (full[code] <= sizes.relevant) for code in CODES]
     sampled = tables["NN"].n_targets[users] - sizes.relevant
     wrong = largest(sampled - np.minimum(n_sampled, sizes.pool))
-    short = float((sampled != n_sampled).sum())
     n_sets = len(users)
     return [
         Check(
             "BCC17-T3", "set-size", "||T_u| - |C - R_train(u)|| under AN", 2 * n_sets, largest(off)
         ),
         Check("BCC17-T3", "sample-size", "||N_u| - min(N, pool)| under AR-NN", n_sets, wrong),
-        Check("BCC17-T3", "fixed-size", "AR-NN samples of another size than asked", n_sets, short),
-        Check(
-            "BCC17-D-RELV",
-            "mixed",
-            "AR target sets without a relevant or without a non-relevant item",
-            2 * n_sets,
-            float(np.sum(one_kind)),
-        ),
     ]
+
+
+def check_mixed(split: Split, users: npt.NDArray[np.int64], min_rating: float) -> list[Check]:
+    """Count the AR target sets of one kind of items (Sec. 3.1)."""
+    sizes = _Sizes.of(split, users, min_rating)
+    one_kind = [(sizes.relevant == 0) | (sizes.targets[code] <= sizes.relevant) for code in CODES]
+    what = "AR target sets without a relevant or without a non-relevant item"
+    return [Check("BCC17-D-RELV", "mixed", what, 2 * len(users), float(np.sum(one_kind)))]
 
 
 def check_runs(
@@ -299,12 +297,6 @@ def check_runs(
                 odd,
             ),
             ("BCC17-T3", "run-size", "||N_u^r| - min(t - 1, pool)| under 1R-NN", wrong),
-            (
-                "BCC17-T3",
-                "fixed-run-size",
-                "1R samples of another size than asked",
-                (sampled != size - 1).sum(),
-            ),
             (
                 "BCC17-EQ1",
                 "runs-per-user",

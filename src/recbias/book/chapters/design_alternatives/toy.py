@@ -77,7 +77,6 @@ def toy_sets(n_seeds: int = 40) -> dict[str, str]:
         pool = non_relevant_targets(split, code, user, min_rating=5)
         sets[f"{code} pool"] = "".join(ids[item] for item in pool)
         for positive in sets["runs"]:
-            sets[f"{code}-AN-AR of {positive}"] = members(f"{code}-AN-AR", positive)
             sets[f"{code}-AN-1R of {positive}"] = members(f"{code}-AN-1R", positive)
             drawn = [members(f"{code}-NN-1R t=2", positive, seed) for seed in range(n_seeds)]
             sets[f"{code}-NN-1R of {positive}"] = "".join(sorted({*"".join(drawn)} - {positive}))
@@ -90,11 +89,6 @@ def toy_sets(n_seeds: int = 40) -> dict[str, str]:
 _CAPTION = {
     "two-sets": {"runs": "de"},
     "pools": {"TI pool": "bc", "AI pool": "abc"},
-    "ar-an": {
-        f"{code}-AN-AR of {positive}": items
-        for code, items in (("TI", "bcde"), ("AI", "abcde"))
-        for positive in "de"
-    },
     "1r-an": {
         f"{code}-AN-1R of {positive}": items + positive
         for code, items in (("TI", "bc"), ("AI", "abc"))
@@ -111,7 +105,6 @@ _CAPTION = {
 _CAPTION_WORDS = {
     "two-sets": "two 1R target sets, of d and of e",
     "pools": "non-relevant: b and c under TI, a too under AI",
-    "ar-an": "AR-AN ranks both positives with the whole pool",
     "1r-an": "1R-AN adds the whole pool to one positive",
     "sample-ti": "under TI the sampled item is b or c",
     "sample-ai": "under AI the sampled item is a, b or c",

@@ -1,8 +1,8 @@
-"""What chapter 7 checks: metrics and averages on random lists; splits and systems on data."""
+"""What chapter 7 checks: metrics on random lists, splits and systems in a world; facts on data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,20 +46,23 @@ from recbias.book.chapters.offline_option_taxonomy.plain import random_sessions
 from recbias.book.chapters.offline_option_taxonomy.setup import (
     CHAPTER,
     FILLS,
+    HALF,
     KNN,
     OVERLAPS,
     READINGS,
     SIZES,
     fill_name,
     split_of,
+    systems_of,
 )
 from recbias.book.chapters.offline_option_taxonomy.users import each_seed
 from recbias.claims.checks import Check, Checks
-from recbias.data.datasets import Dataset
+from recbias.data.datasets import Dataset, load_dataset
+from recbias.data.ratings import exact
 from recbias.data.selection import Selection
 from recbias.experiment.decisions import CHOICES, DECISIONS, Choice
 from recbias.experiment.grid import Grid
-from recbias.experiment.makers import maker
+from recbias.experiment.makers import hashes_of, maker
 from recbias.experiment.options import Options, not_repeated
 from recbias.metrics import parse_metric
 from recbias.protocol import splits
@@ -128,46 +131,103 @@ def _start(grid: Grid) -> Grid:
     return next(each_seed(_bare(grid, {"full": str(grid.parsed["full"])}), [grid.seed]))
 
 
-def _few_ratings(grid: Grid, ratio: int) -> Grid:
-    """Ask for nearest neighbours with a small share of the ratings."""
-    systems = tuple(system for system in grid.systems if system.name == KNN)
-    knn_grid = replace(_bare(grid, {"full": str(grid.parsed["full"])}), systems=systems)
-    return next(each_seed(knn_grid, [grid.seed], [split_of(ratio)]))
-
-
-def _sparsest(fills: Grid) -> Grid:
-    """Ask for the system with most items without a score, under every way to fill them in."""
-    systems = tuple(system for system in fills.systems if system.name == fill_name(SIZES[0]))
-    protocols = {label: str(fills.parsed[label]) for label in FILLS}
-    return next(each_seed(replace(_bare(fills, protocols), systems=systems), [fills.seed]))
-
-
-def _strictest(overlaps: Grid) -> Grid:
-    """Ask for the nearest neighbours who have to share most items."""
-    name = f"{KNN} k=10 overlap={OVERLAPS[-1]}"
-    systems = tuple(system for system in overlaps.systems if system.name == name)
-    bare = _bare(overlaps, {"full": str(overlaps.parsed["full"])})
-    return next(each_seed(replace(bare, systems=systems), [overlaps.seed]))
-
-
 def _bare(grid: Grid, protocols: Mapping[str, str]) -> Grid:
     return replace(grid, protocols=protocols, metrics=("P@10",), compare=(), replicates=())
 
 
-def _asked(grid: Grid, fills: Grid, overlaps: Grid, ratios: Sequence[int]) -> Iterator[Grid]:
-    yield _start(grid)
-    yield _few_ratings(grid, ratios[0])
-    yield _sparsest(fills)
-    yield _strictest(overlaps)
+# -- what holds on any data ------------------------------------------------------------------------
 
 
-def _used(grid: Grid, fills: Grid, overlaps: Grid, ratios: Sequence[int]) -> list[Any]:
+def _in_world(world: str, min_rating: float, ratio: int, seed: int) -> list[Grid]:
+    """Ask for the ranks that are looked at.
+
+    Of the start, of few ratings, of neighbours who have to share most items, and of the system with
+    most items without a score, under every way to fill them in.
+    """
+
+    def asked(system: str, share: int, protocols: Mapping[str, str], select: str = "") -> Grid:
+        return Grid(
+            world,
+            systems_of((system,), min_rating, world, 1),
+            protocols,
+            ("P@10",),
+            split=split_of(share),
+            seed=seed,
+            select=select,
+        )
+
+    ranked = f"AI-AN-AR rel>={exact(min_rating)}"
+    full = {"full": f"{ranked} users=trained"}
+    filled = {label: f"{ranked} condensed{policy}" for label, policy in FILLS.items()}
+    return [
+        asked(KNN, HALF, full),
+        asked(KNN, ratio, full),
+        asked(f"{KNN} k=10 overlap={OVERLAPS[-1]}", HALF, full),
+        asked(fill_name(SIZES[0]), HALF, filled, "keep=50%"),
+    ]
+
+
+def _used_in_world(world: str, min_rating: float, ratio: int, seed: int) -> list[Any]:
     """List the cells that are read, the metrics that are tried, and the revision of splits."""
-    metrics = [parse_metric(text) for text in _METRICS]
-    return [*_asked(grid, fills, overlaps, ratios), metrics, splits.REVISION]
+    keys = [grid.key_of(hashes_of(world)) for grid in _in_world(world, min_rating, ratio, seed)]
+    return [*keys, [parse_metric(text) for text in _METRICS], splits.REVISION]
 
 
-@maker(CHAPTER, Checks, uses=_used)
+@maker(CHAPTER, Checks, uses=_used_in_world)
+def identities(
+    *, world: str = "synthetic", min_rating: float = 4, ratio: int = 10, seed: int = 1
+) -> tuple[list[Check], dict[str, float]]:
+    """Check the chapter's definitions and identities on random lists and in a world.
+
+    Parameters
+    ----------
+    world
+        Name of a registered world.
+    min_rating
+        Smallest rating that is relevant.
+    ratio
+        The smallest share of the ratings that is trained on, in percent.
+    seed
+        Of splits and random lists.
+
+    Returns
+    -------
+    checks : list of Check
+    statistics : dict
+        None.
+    """
+    start, few, strictest, sparsest = _in_world(world, min_rating, ratio, seed)
+    dataset = load_dataset(world)
+    (split,) = dataset_splits(dataset, start.split, seed=seed)
+    (fewest,) = dataset_splits(dataset, few.split, seed=seed)
+    (knn,) = start.systems
+    (of_start,) = tables_of(start, dataset).values()
+    (of_few,) = tables_of(few, dataset).values()
+    (of_overlap,) = tables_of(strictest, dataset).values()
+    filled = tables_of(sparsest, dataset)
+    selected = Selection.parse(sparsest.select).of(dataset, seed=seed)
+    (half,) = dataset_splits(selected, sparsest.split, seed=seed)
+    checks = [
+        *check_said(),
+        *list_checks(seed),
+        *check_splits(dataset.ratings, seed),
+        *check_untrained(of_few, fewest.train),
+        *check_overlap_served(of_overlap, split.train, OVERLAPS[-1]),
+        *check_neighbours(of_start, ratings_read(knn.build(), split.train)),
+        *check_fills({label: filled[fill_name(SIZES[0]), label] for label in FILLS}, half.train),
+    ]
+    return checks, {}
+
+
+# -- what hangs on data ----------------------------------------------------------------------------
+
+
+def _used(grid: Grid, fills: Grid, overlaps: Grid) -> list[Any]:
+    """List the cells that are read, what is asked of the others, and the revision of splits."""
+    return [_start(grid), grid, fills, overlaps, splits.REVISION]
+
+
+@maker(CHAPTER, Checks, revision=2, uses=_used)
 def checks(
     dataset: Dataset,
     *,
@@ -177,7 +237,7 @@ def checks(
     fills: Grid,
     overlaps: Grid,
 ) -> tuple[list[Check], dict[str, float]]:
-    """Make all checks of the chapter.
+    """Make the checks that hang on data, and count what the chapter says of them.
 
     Parameters
     ----------
@@ -188,8 +248,7 @@ def checks(
     ratios
         Shares of the ratings that are trained on, in percent: the smallest, and a half.
     grid, fills, overlaps
-        The grids of the start, of items without a score, and of users without neighbours, as
-        dicts.
+        The grids of the start, of items without a score, and of users without neighbours.
 
     Returns
     -------
@@ -198,37 +257,23 @@ def checks(
         As of :func:`recbias.book.chapters.offline_option_taxonomy.data_checks.facts` and others
         there.
     """
-    start, few, sparsest, strictest = _asked(grid, fills, overlaps, ratios)
+    start = _start(grid)
     tables = tables_of(start, dataset)
     (split,) = dataset_splits(dataset, start.split, seed=start.seed)
-    (fewest,) = dataset_splits(dataset, few.split, seed=few.seed)
-    knn = next(system for system in start.systems if system.name == KNN)
-    of_few = tables_of(few, dataset)[KNN, "full"]
-    (of_overlap,) = tables_of(strictest, dataset).values()
-    filled = tables_of(sparsest, dataset)
-    selected = Selection.parse(sparsest.select).of(dataset, seed=sparsest.seed)
-    (half,) = dataset_splits(selected, sparsest.split, seed=sparsest.seed)
     owners = dataset.ratings.user_counts() > 0
     trained = {}
     for ratio in ratios:
         (of_ratio,) = dataset_splits(dataset, split_of(ratio), seed=start.seed)
         trained[str(ratio)] = of_ratio.train.user_counts()[owners]
-    checks = [
-        *check_said(),
-        *check_printed([grid, fills, overlaps]),
-        *list_checks(start.seed),
-        *check_stars(dataset.ratings),
-        *check_splits(dataset.ratings, start.seed),
-        *check_untrained(of_few, fewest.train),
-        *check_overlap_served(of_overlap, split.train, OVERLAPS[-1]),
-        *check_neighbours(tables[KNN, "full"], ratings_read(knn.build(), split.train)),
-        *check_fills({label: filled[fill_name(SIZES[0]), label] for label in FILLS}, half.train),
-        *check_setup(min_rating, grid, fills),
-    ]
     statistics = {
         **facts(dataset, min_rating),
         **unscored_facts(tables, trained),
         "training share": len(split.train) / len(dataset.ratings),
         "undefined users": undefined_users(tables[READINGS[0], "full"], min_rating),
     }
+    checks = [
+        *check_stars(dataset.ratings),
+        *check_printed([grid, fills, overlaps]),
+        *check_setup(min_rating, grid, fills),
+    ]
     return checks, statistics
