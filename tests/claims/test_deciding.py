@@ -119,6 +119,16 @@ def test_an_open_part_says_how_many_users() -> None:
     assert told(Part(record(), spread(-0.25, 1.0))) == ["about 16 times as many users"]
 
 
+def test_an_identity_says_how_many_users_would_show_it() -> None:
+    value = "misses(P[AR] of ALS, P[AR] of Random, 0.05)"
+    identity = Record.from_dict({**DIFFERENCE, "value": value, "most": 3})
+    assert told(Part(identity, Quantity(0.5, None, limits=(0.5, 6.0)))) == [
+        "about 4 times as many users"
+    ]
+    (seed,) = wanted(Part(identity, 2.9, halves=(3.1, 2.9)), CLAIM)
+    assert seed.why == "it hangs on the seed of the resampling"
+
+
 def test_both_halves_have_to_agree() -> None:
     """A part that is open for its halves alone needs what the wider of them needs."""
     part = Part(record(), spread(1.0, 0.9), halves=(spread(1.0, 0.8), spread(1.0, 1.2)))

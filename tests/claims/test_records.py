@@ -17,6 +17,8 @@ from recbias.claims.expressions import parse
 from recbias.claims.judging import load_chapter
 from recbias.claims.parts import Part, combine
 from recbias.claims.quantities import (
+    FAR,
+    as_quantity,
     deviation,
     distinct_pairs,
     extreme,
@@ -24,6 +26,7 @@ from recbias.claims.quantities import (
     largest_p,
     lead,
     median,
+    misses,
     opposed_pairs,
     order_tau,
     over_worlds,
@@ -243,6 +246,51 @@ def test_the_extreme_is_below_a_number_only_if_all_are():
     assert np.isnan(extreme(undefined, largest=True)[1].interval).all()
     alone = {"a": uncertain(0.1, 0.2)}
     assert extreme(alone, largest=True)[1].interval == pytest.approx(alone["a"].interval)
+
+
+@pytest.fixture(scope="module")
+def sampled_hits():
+    """Precision of a random ranking of 100 items in 1,000 samples of 300 users, with replicates.
+
+    Users have one to forty runs each, so that they weigh differently, as under 1R.
+    """
+    rng, n_users = np.random.default_rng(11), 300
+    weights = rng.multinomial(n_users, np.full(n_users, 1 / n_users), size=400).astype(float)
+    samples = []
+    for _ in range(1000):
+        runs = rng.integers(1, 41, n_users)
+        hits = rng.binomial(runs, 0.1) / 10
+        samples.append(Quantity(hits.sum() / runs.sum(), (weights @ hits) / (weights @ runs)))
+    return samples
+
+
+def test_an_identity_is_refuted_by_chance_in_three_samples_of_a_thousand(sampled_hits):
+    """20 or more of 1,000 would come from .27 % with a chance below 1e-10; 8 are there at 2.6."""
+    truth, refuted = as_quantity(0.01), Region(most=FAR)
+    missed = [misses(hits, truth, 0.1) for hits in sampled_hits]
+    assert sum(refuted.verdict(*each.interval) == "refuted" for each in missed) < 20
+    assert sum(each.value > FAR / 2 for each in missed) > 80  # of half the width 134 are expected
+
+
+def test_ninety_seven_negatives_for_ninety_nine_are_noticed():
+    """By samples of the size of MovieLens 1M and 100K, whose standard errors these are."""
+    for error in (1.8e-5, 6e-5):
+        assert misses(around(1 / 98, error), as_quantity(0.01), 0.05).value > FAR
+        assert misses(around(0.01, error), as_quantity(0.01), 0.05).value == 0
+
+
+def test_a_sample_that_shows_nothing_leaves_an_identity_open():
+    def verdict(value, error):
+        found = misses(around(value, error), as_quantity(0.01), 0.05)
+        return Region(most=FAR).verdict(*found.interval)
+
+    assert verdict(0.01, 0.0001) == "holds"
+    assert verdict(0.01, 0.001) == "open"
+    assert verdict(0.02, 0.001) == "refuted"
+    assert misses(as_quantity(0.1), as_quantity(0.1 + 1e-16), 0.05).interval == (0, 0)
+    assert misses(as_quantity(0.1), as_quantity(0.2), 0.05).value == np.inf
+    with pytest.raises(ConfigError, match="above 0"):
+        misses(around(0.01), as_quantity(0.01), 0)
 
 
 def test_one_of_many_is_above_a_number_by_chance_as_seldom_as_one_alone():

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from recbias.claims.expressions import Call, walk
 from recbias.claims.ledger import Claim
 from recbias.claims.parts import Part
+from recbias.claims.quantities import FAR
 from recbias.claims.regions import Region
 from recbias.experiment.results import SIMULATIONS, Quantity
 from recbias.experiment.training_seeds import ORDER_SEEDS
@@ -162,9 +163,12 @@ def _more(quantities: list[Quantity], part: Part, claim: Claim) -> Wanted:
         return Wanted("", why="its value has no interval")
     if _counts(part):
         return Wanted("", why="it counts cases, of which more users would settle more")
-    factor = max(
-        factor_needed(each.value, *_unclipped(each), part.record.region) for each in quantities
-    )
+    if _misses(part):
+        factor = max(_to_show(each) for each in quantities)
+    else:
+        factor = max(
+            factor_needed(each.value, *_unclipped(each), part.record.region) for each in quantities
+        )
     if factor > AT_THRESHOLD:
         return Wanted("", why="the estimate lies at the threshold")
     if factor <= 1:
@@ -178,6 +182,18 @@ def _counts(part: Part) -> bool:
     if isinstance(part.estimate, Quantity) and part.estimate.cases is not None:
         return True
     return any(isinstance(n, Call) and n.name in _COUNTING for n in walk(record.expression))
+
+
+def _misses(part: Part) -> bool:
+    """Tell whether a part's value is a distance in standard errors, open where these are large."""
+    node = part.record.expression
+    return isinstance(node, Call) and node.name == "misses"
+
+
+def _to_show(quantity: Quantity) -> float:
+    """Tell how many times as many users make `FAR` standard errors as small as is asked for."""
+    low, high = quantity.interval
+    return (high / FAR) ** 2 if high > low else 1.0
 
 
 def _unclipped(quantity: Quantity) -> tuple[float, float]:

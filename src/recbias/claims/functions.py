@@ -145,9 +145,19 @@ def _estimate(value: Estimate) -> float:
     return value.value if isinstance(value, Quantity) else float(value)
 
 
-@function("error", "the standard error of {}", lifts=True)
-def _error(value: Quantity) -> float:
-    return float(np.std(value.drawn, ddof=1))
+function("error", "the standard error of {}", lifts=True)(quantities.standard_error)
+function("in_standard_errors", "{} in standard errors, without its sign", lifts=True)(
+    quantities.in_standard_errors
+)
+
+
+@function(
+    "misses",
+    "by how many standard errors {} misses {}; open where three are more than {} of the latter",
+    lifts=True,
+)
+def _misses(a: Estimate, b: Estimate, noticed: float) -> Quantity:
+    return quantities.misses(quantities.as_quantity(a), quantities.as_quantity(b), noticed)
 
 
 @special("cutoff", "the length of the lists of {}")

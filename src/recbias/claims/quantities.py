@@ -32,6 +32,12 @@ from recbias.stats.agreement import (
     tau_intervals,
 )
 
+FAR = 3.0
+"""Standard errors within which an identity in expectation holds: by chance it is off that far in
+.27 % of all samples, if the estimate is normal."""
+
+_ROUNDING = 1e-12
+
 FloatArray = npt.NDArray[np.float64]
 Ends = tuple[float, float]
 _Name = TypeVar("_Name", bound=Hashable)
@@ -318,6 +324,59 @@ def deviation(a: Quantity, b: Quantity) -> Quantity:
     ratio = a / b
     low, high = (end - 1 for end in ratio.interval)
     return folded(Quantity(ratio.value - 1, None, limits=(low, high)))
+
+
+def in_standard_errors(value: Quantity | pd.Series[float]) -> float:
+    """Give the size of a quantity, or of a mean over independent draws, in standard errors.
+
+    Examples
+    --------
+    >>> round(in_standard_errors(pd.Series([-0.1, -0.2, -0.3])), 3)
+    3.464
+    >>> round(in_standard_errors(Quantity(-0.5, np.array([-0.6, -0.4, -0.5]))), 3)
+    5.0
+    >>> in_standard_errors(as_quantity(0.0)), in_standard_errors(as_quantity(0.1))
+    (0.0, inf)
+    """
+    if isinstance(value, Quantity):
+        size, error = abs(value.value), standard_error(value)
+    else:
+        size, error = abs(float(value.mean())), float(value.std(ddof=1)) / len(value) ** 0.5
+    if size <= _ROUNDING:
+        return 0.0
+    return size / error if error else float("inf")
+
+
+def standard_error(value: Quantity) -> float:
+    """Return the standard deviation of the replicates; 0 of an exact number."""
+    return float(np.std(value.drawn, ddof=1)) if len(value.drawn) > 1 else 0.0
+
+
+def misses(a: Quantity, b: Quantity, noticed: float) -> Quantity:
+    """Tell by how many standard errors `a` misses `b`, if these could show a part of `b`.
+
+    An identity in expectation holds within :data:`FAR` standard errors of its sample. That says
+    little where so many are more than the part `noticed` of `b`: then the interval goes on to as
+    many as that part would be if the sample were large enough, so that the identity stays open.
+
+    Examples
+    --------
+    >>> b = as_quantity(1.0)
+    >>> for a in (1.02, 1.2):
+    ...     missed = misses(Quantity(a, a + np.array([-0.01, 0, 0.01])), b, 0.05)
+    ...     print(round(missed.value, 6), [round(end, 6) for end in missed.interval])
+    2.0 [2.0, 2.0]
+    20.0 [20.0, 20.0]
+    >>> round(misses(Quantity(1.02, 1.02 + np.array([-0.1, 0, 0.1])), b, 0.05).interval[1], 6)
+    18.0
+    """
+    if not noticed > 0:
+        raise ConfigError(f"misses(..., {noticed:g}): the part that is noticed is above 0")
+    gap = difference(a, b)
+    number, error = in_standard_errors(gap), standard_error(gap)
+    needed = FAR * error / (noticed * abs(b.value)) if b.value else float("inf")
+    most = max(number, FAR * needed) if needed > 1 else number
+    return Quantity(number, None, limits=(number, most))
 
 
 def folded(signed: Quantity) -> Quantity:

@@ -20,7 +20,6 @@ from recbias.book.chapters.overcoming_popularity_bias.best import best_of_kinds
 from recbias.book.chapters.overcoming_popularity_bias.constant_ratio import (
     CONSTANT_RATIO,
     RISING_RATIO,
-    in_standard_errors,
 )
 from recbias.book.chapters.overcoming_popularity_bias.figure_9 import (
     balanced,
@@ -49,7 +48,6 @@ FUNCTIONS: Mapping[str, Function] = {
     "balanced": balanced,
     "balanced_apart": balanced_apart,
     "best": best_of,
-    "in_standard_errors": in_standard_errors,
     "overtaken": overtaken,
     "ranks_alike": ranks_alike,
     "worst": worst_of,

@@ -60,9 +60,6 @@ _RULES: Mapping[str, tuple[bool, str]] = {
 }
 """By label, whether the split is uniform, and the rule."""
 
-_ROUNDING = 1e-12
-"""Sums of floats are no exact numbers."""
-
 UNIFORM_LABELS = tuple(label for label, (is_uniform, _) in _RULES.items() if is_uniform)
 """What is measured on a uniform split."""
 
@@ -235,20 +232,3 @@ def _rise(ranked: Ranked, *, min_rating: float) -> dict[str, float]:
     top = np.isin(fold.test.item, popular[: max(1, len(tested) // 10)])
     positive = relevant(fold.test.value, min_rating)
     return {"rise": float(positive[top].mean() / positive.mean())}
-
-
-# -- what criteria compute ---------------------------------------------------------------------
-
-
-def in_standard_errors(draws: pd.Series[float]) -> float:
-    """Give the size of a mean over independent draws, in standard errors.
-
-    Examples
-    --------
-    >>> round(in_standard_errors(pd.Series([-0.1, -0.2, -0.3])), 3)
-    3.464
-    """
-    mean, error = abs(float(draws.mean())), float(draws.std(ddof=1)) / len(draws) ** 0.5
-    if mean <= _ROUNDING:
-        return 0.0
-    return mean / error if error else float("inf")
