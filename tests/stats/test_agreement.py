@@ -569,12 +569,12 @@ def half_as_wide(own):
 
 def at_half_the_noise(own):
     """Simulate what chance does by half the deviations that replicates have."""
-    return lambda values, errors, deviations, tail: own(values, errors, deviations / 2, tail)
+    return lambda values, errors, drawn, turn, tail: own(values, errors, drawn / 2, turn, tail)
 
 
 def at_half_the_level(own):
     """Reject at twice the level."""
-    return lambda values, errors, deviations, tail: own(values, errors, deviations, 2 * tail)
+    return lambda values, errors, drawn, turn, tail: own(values, errors, drawn, turn, 2 * tail)
 
 
 @pytest.mark.parametrize(
