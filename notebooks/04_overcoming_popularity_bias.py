@@ -376,11 +376,11 @@ Markdown(uniform_tests.uniform_table(concentration.data_sets_beside(plans), sigm
 # ## The experiment
 #
 # Every system is trained on two kinds of splits: on random folds for plain tests, percentiles and the test
-# without the head, and on {glue:text}`n_draws` uniform splits for U1R and UAR, each of which is a test drawn
-# anew. Results are means over them, and intervals hold what they differ by. Tests with one relevant item at a time are
-# taken *in expectation* over samples of {glue:text}`size` ([how](#metric-expected)), and so is the value
-# of a random ranking. AR is compared with UAR on a sample on which a random ranking has about the same
-# precision under both, as in the paper.
+# without the head, and on {glue:text}`n_draws` uniform splits for U1R and UAR, each of which is a test
+# drawn anew. Results are means over them, and intervals hold what they differ by. Tests with one relevant
+# item at a time are taken *in expectation* over samples of {glue:text}`size` ([how](#metric-expected)),
+# and so is the value of a random ranking. AR is compared with UAR on a sample on which a random ranking
+# has about the same precision under both, as in the paper.
 
 # %%
 protocols = {
@@ -1028,10 +1028,10 @@ state("overcoming popularity bias", results, verdicts)
 Markdown(truth_tables.true_orders_table(known, cutoff=cutoff))
 
 # %% [markdown] tags=["general"]
-# Kendall's $\tau$ between the order by each test and the true one, its 95 % interval over users, and of the
-# pairs of systems that the truth tells apart, how many are right: plain tests, remedies, other ways to count.
-# Columns at the right: where each order places Popularity. Rows at the bottom: the two truths, one asked
-# about the other.
+# Kendall's $\tau$ between the order by each test and the true one, its 95 % interval over users (of uniform
+# tests over draws too), and of the pairs of systems that the truth tells apart, how many are right: plain
+# tests, remedies, other ways to count. Columns at the right: where each order places Popularity. Rows at the
+# bottom: the two truths, one asked about the other.
 
 # %% [markdown]
 # :::{finding} own/TRUTH-CM-BOTH

@@ -163,7 +163,7 @@ def draws_table(uniform: Results, labels: Sequence[str] = ("U1R", "UAR")) -> str
         for label, metric in precision.items():
             score = uniform[system, label, metric]
             spread = float(values[system, label, metric])
-            row += [defined(score.value, ".4f"), interval_text(score), defined(spread, ".4f")]
+            row += [defined(score.value, ".4f"), interval_text(score), defined(spread, ".5f")]
         rows.append(row)
     names = [f"{name.partition('|')[0]}, {label}" for label, name in precision.items()]
     head = ["system", *(part for name in names for part in (name, "interval", "s.d. of draws"))]
