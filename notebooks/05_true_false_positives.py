@@ -102,6 +102,7 @@ from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
 from recbias.book.chapters.true_vs_false_positive_disagreement import (
     columns,
     figures,
+    figures_of_judgments,
     judgment_tables,
     judgments,
     measure,
@@ -794,7 +795,7 @@ figures.tau_maps(simulated["worlds"], simulated["points"], simulated["bars"]).sh
 
 # %% tags=["hide-input"]
 tables_shown = judgment_tables.judgment_tables(of_truth.get("judgments"))
-figures.judged_orders(tables_shown, cutoff).show()
+figures_of_judgments.judged_orders(tables_shown, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_judgments
@@ -841,7 +842,7 @@ Markdown(judgment_tables.judgments_table(tables_shown, cutoff))
 # **Mixed with observed ratings?** They are there already, so why not add them.
 
 # %% tags=["hide-input"]
-figures.mixed_orders(tables_shown, cutoff).show()
+figures_of_judgments.mixed_orders(tables_shown, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_mixed
@@ -942,7 +943,7 @@ figures.mixed_orders(tables_shown, cutoff).show()
 # :::
 
 # %% tags=["hide-input"]
-figures.trusted_shares(simulated["trust"]).show()
+figures_of_judgments.trusted_shares(simulated["trust"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_calibration
@@ -953,7 +954,7 @@ figures.trusted_shares(simulated["trust"]).show()
 # ```
 
 # %% tags=["hide-input"]
-figures.answers(simulated["trust"]).show()
+figures_of_judgments.answers(simulated["trust"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_answers

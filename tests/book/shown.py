@@ -30,6 +30,9 @@ from recbias.book.chapters.popularity_bias import law
 from recbias.book.chapters.popularity_bias import setup as popularity_setup
 from recbias.book.chapters.sparsity_bias import figures as of_sparsity
 from recbias.book.chapters.true_vs_false_positive_disagreement import figures as of_misses
+from recbias.book.chapters.true_vs_false_positive_disagreement import (
+    figures_of_judgments as of_judgments,
+)
 from recbias.book.chapters.true_vs_false_positive_disagreement.judgment_tables import (
     judgment_tables,
 )
@@ -154,10 +157,10 @@ def _of_misses() -> list[Figure]:
         of_misses.flat(results),
         of_misses.each_count(results["systems"]),
         of_misses.tau_maps(results["worlds"], results["points"], results["bars"]),
-        of_misses.judged_orders(judged, 10),
-        of_misses.mixed_orders(judged, 10),
-        of_misses.trusted_shares(results["trust"]),
-        of_misses.answers(results["trust"]),
+        of_judgments.judged_orders(judged, 10),
+        of_judgments.mixed_orders(judged, 10),
+        of_judgments.trusted_shares(results["trust"]),
+        of_judgments.answers(results["trust"]),
     ]
 
 

@@ -12,7 +12,11 @@ import pytest
 
 from planted import base_world
 from recbias import Results
-from recbias.book.chapters.true_vs_false_positive_disagreement import figures, true_values
+from recbias.book.chapters.true_vs_false_positive_disagreement import (
+    figures,
+    figures_of_judgments,
+    true_values,
+)
 from recbias.book.chapters.true_vs_false_positive_disagreement.items import items
 from recbias.claims.quantities import order_tau
 from recbias.claims.reference import references
@@ -146,7 +150,7 @@ def test_a_trusted_metric_is_told_with_how_often_it_is_wrong() -> None:
     ]
     frame = pd.DataFrame(rows, columns=["answer", "right", "P", "antiP"]).assign(either=0.0)
     table = Table(key="", dataset={}, maker_name="", given={}, index=("answer",), frame=frame)
-    title = figures.trusted_shares(table).title
+    title = figures_of_judgments.trusted_shares(table).title
     assert title.startswith("Of 3 worlds the command answers in 2, 1 times antiP;")
     assert "50.0% of these answers are wrong" in title
 
@@ -157,7 +161,7 @@ def test_answers_are_shares_of_the_worlds_of_a_relation() -> None:
     right = np.where(np.arange(100) % 10 == 0, "P", answer)
     rows = pd.DataFrame({"relation": relation, "answer": answer, "right": right, "choice": 0.0})
     table = Table(key="", dataset={}, maker_name="", given={}, index=("relation",), frame=rows)
-    (axis,) = figures.answers(table).picture().axes
+    (axis,) = figures_of_judgments.answers(table).picture().axes
     widths = {bar.get_label(): sum(each.get_width() for each in bar) for bar in axis.containers}
     told = rows[rows["answer"] != "cannot tell"]
     assert widths["a wrong answer"] == pytest.approx((told["answer"] != told["right"]).sum() / 10)

@@ -81,18 +81,12 @@ def lorenz(curves: Table) -> Figure:
         "Lorenz curves of the recommendations of each of the poster's systems, and of what was "
         "popular before.",
         partial(
-            lines,
-            x="share",
-            points=False,
-            diagonal=True,
-            reference="prior",
-            height=3.8,
-            limits={"xlim": (0, 1), "ylim": (0, 1)},
-            up="share of recommendations",
+            lines, x="share", points=False, diagonal=True, reference="prior", height=3.8,
+            limits={"xlim": (0, 1), "ylim": (0, 1)}, up="share of recommendations",
             across="share of the items, fewest recommendations first",
         ),
         "lorenz",
-    )
+    )  # fmt: skip
 
 
 def by_lambda(lambdas: Results, cutoff: int) -> Figure:
@@ -183,14 +177,8 @@ def courses(loop: Table, choice: str) -> Figure:
         "Four panels, the Gini coefficient, CI, LTI and true precision of the poster's systems "
         f"over eight rounds with {choice} choice.",
         partial(
-            lines,
-            x="round",
-            line="system",
-            points=False,
-            n_columns=2,
-            share_x=True,
-            height=2.6,
+            lines, x="round", line="system", points=False, n_columns=2, share_x=True, height=2.6,
             across="round",
         ),
         f"loop-{choice}",
-    )
+    )  # fmt: skip

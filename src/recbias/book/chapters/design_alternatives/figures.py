@@ -226,15 +226,11 @@ def settings(grid: Results, *, label: str = "AR") -> Figure:
         "Precision of every parameter setting of MF and kNN in two readings, with pLSA, Popularity "
         "and Random as lines.",
         partial(
-            dots,
-            row="family",
-            across=metric,
-            a_row=0.6,
-            from_zero=True,
+            dots, row="family", across=metric, a_row=0.6, from_zero=True,
             levels={name: grid[name, label, metric].value for name in beside},
         ),
         f"grid-{grid.dataset['name']}",
-    )
+    )  # fmt: skip
 
 
 # -- the lemma -------------------------------------------------------------------------------------
@@ -280,18 +276,11 @@ def bounds(lemma: Results) -> Figure:
         "Precision with one relevant item per run between its lower and upper bound, against "
         "removed test ratings and against the size of the target set.",
         partial(
-            lines,
-            line="",
-            across=across,
-            up=up,
-            n_columns=2,
-            share_x="col",
-            share_y="row",
-            height=1.75,
-            limits={"ylim": (0, None)},
+            lines, line="", across=across, up=up, n_columns=2, share_x="col", share_y="row",
+            height=1.75, limits={"ylim": (0, None)},
         ),
         f"figure-3-{lemma.dataset['name']}",
-    )
+    )  # fmt: skip
 
 
 def gaps(lemma: Results) -> Figure:
@@ -361,19 +350,10 @@ def true_orders(truth: Table) -> Figure:
         "correlation of popularity and liking, in three panels for three ways in which users "
         "choose what they rate.",
         partial(
-            lines,
-            x="relation",
-            line="ranked",
-            panel="choice",
-            whiskers=True,
-            apart=0.045,
-            level=0,
-            share_y=True,
-            limits={"ylim": (-1, 1)},
-            ticks=sorted(rows["relation"].unique()),
-            up={rows["choice"].iloc[0]: "Kendall's tau with the true order"},
-            height=3.9,
+            lines, x="relation", line="ranked", panel="choice", whiskers=True, apart=0.045, level=0,
+            share_y=True, limits={"ylim": (-1, 1)}, ticks=sorted(rows["relation"].unique()),
+            up={rows["choice"].iloc[0]: "Kendall's tau with the true order"}, height=3.9,
             across={list(rows["choice"].unique())[1]: "rank correlation of popularity and liking"},
         ),
         "designs-and-truth",
-    )
+    )  # fmt: skip

@@ -168,14 +168,11 @@ def ratios(results: Mapping[str, Results], seeds: Table | None) -> Figure:
         "Two panels of nDCG@10 over the share of training ratings, for full and for condensed "
         "lists, with a line per system.",
         partial(
-            lines,
-            across="training ratings, %",
-            up={"full lists": "nDCG@10"},
-            looks=_LOOKS,
+            lines, across="training ratings, %", up={"full lists": "nDCG@10"}, looks=_LOOKS,
             ticks=(10, 50, 90),
         ),
         "figures-2-and-4",
-    )
+    )  # fmt: skip
 
 
 def _ratios(results: Mapping[str, Results]) -> list[tuple[int, Results]]:
@@ -214,14 +211,11 @@ def unrated(results: Mapping[str, Results]) -> Figure:
         "The share of unrated items among the first ten, over the share of training ratings, "
         "with a line per system.",
         partial(
-            lines,
-            across="training ratings, %",
-            up="unrated of the first ten, %",
-            looks=_LOOKS,
+            lines, across="training ratings, %", up="unrated of the first ten, %", looks=_LOOKS,
             ticks=(10, 30, 50, 70, 90),
         ),
         "figure-3",
-    )
+    )  # fmt: skip
 
 
 # -- where condensed items stand, and depth --------------------------------------------------------
@@ -248,14 +242,11 @@ def places(depths: Table) -> Figure:
         message,
         "Mean place in the full list over the place in the condensed list, with a line per system.",
         partial(
-            lines,
-            across="place in the condensed list",
-            up="mean place in the full list",
-            looks=_LOOKS,
-            ticks=(1, 5, 10, 15, 20),
+            lines, across="place in the condensed list", up="mean place in the full list",
+            looks=_LOOKS, ticks=(1, 5, 10, 15, 20),
         ),
         "figure-5",
-    )
+    )  # fmt: skip
 
 
 def depth(systems: Results) -> Figure:
@@ -288,16 +279,11 @@ def depth(systems: Results) -> Figure:
         "Two panels, full and condensed lists: the difference of nDCG between nearest neighbours "
         "and either reading of matrix factorisation, over depth.",
         partial(
-            lines,
-            across="depth d",
-            up={"full lists": "difference of nDCG@d"},
-            looks=_LOOKS,
-            level=0,
-            log=True,
-            ticks=(1, 10, 100),
+            lines, across="depth d", up={"full lists": "difference of nDCG@d"}, looks=_LOOKS,
+            level=0, log=True, ticks=(1, 10, 100),
         ),
         "figure-6",
-    )
+    )  # fmt: skip
 
 
 # -- items without a score, users without neighbours -----------------------------------------------
@@ -344,14 +330,11 @@ def fills(results: Results, seeds: Table | None) -> Figure:
         "Two panels over the number of neighbours: nDCG@10 and Coverage@10, with a line for each "
         "thing that may be made of items without a score.",
         partial(
-            lines,
-            across="neighbours",
-            up={"nDCG@10": "mean over users"},
-            log=True,
+            lines, across="neighbours", up={"nDCG@10": "mean over users"}, log=True,
             ticks=(1, 3, 10, 30, 100),
         ),
         "figure-7",
-    )
+    )  # fmt: skip
 
 
 def overlap(overlaps: Results) -> Figure:
@@ -397,14 +380,11 @@ def overlap(overlaps: Results) -> Figure:
         "Two panels over the least number of common items: both averages of P@10 of nearest "
         "neighbours beside matrix factorisation, and the share of users served.",
         partial(
-            lines,
-            across="least number of common items",
-            up={"P@10": "mean over users"},
-            looks=_LOOKS,
-            ticks=(1, 10, 20, 40),
+            lines, across="least number of common items", up={"P@10": "mean over users"},
+            looks=_LOOKS, ticks=(1, 10, 20, 40),
         ),
         "figure-8",
-    )
+    )  # fmt: skip
 
 
 # -- aggregation and significance ------------------------------------------------------------------
@@ -440,14 +420,11 @@ def profiles(table: Table) -> Figure:
         "Two panels over four quarters of the users: precision, and the share of the first ten "
         "that is rated, with a line per system.",
         partial(
-            lines,
-            across="quarter of the users, fewest ratings first",
-            up={"P@10": "mean"},
-            looks=_LOOKS,
-            ticks=(1, 2, 3, 4),
+            lines, across="quarter of the users, fewest ratings first", up={"P@10": "mean"},
+            looks=_LOOKS, ticks=(1, 2, 3, 4),
         ),
         "profiles",
-    )
+    )  # fmt: skip
 
 
 _CELLS: Mapping[str, str] = {

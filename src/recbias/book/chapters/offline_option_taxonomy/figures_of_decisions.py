@@ -51,16 +51,12 @@ def reversals(decisions: Table) -> Figure:
         "A bar for each alternative to the default: the share of the pairs of systems whose sign "
         "differs, and of those that are significantly reversed.",
         partial(
-            parts,
-            colours={differs: "0.8", both: "C1"},
-            stacked=False,
-            missing="no effect here",
-            across="% of the pairs",
-            levels={"another split": noise},
+            parts, colours={differs: "0.8", both: "C1"}, stacked=False, missing="no effect here",
+            across="% of the pairs", levels={"another split": noise},
             most=1.05 * float(np.nanmax([rows[differs].max(), noise, 10])),
         ),
         "reversals",
-    )
+    )  # fmt: skip
 
 
 _RELATIONS = {1: "popular: liked", 0: "unrelated", -1: "disliked"}

@@ -99,17 +99,11 @@ def two_tests(sigma: float, eps: float) -> Figure:
         "vertical lines into ten percentiles, right beside a uniform test, the same for the "
         "first items and zero for others.",
         partial(
-            lines,
-            x="rank",
-            points=False,
-            share_y=True,
-            limits={"ylim": (0, None)},
-            height=3.2,
-            across="items, most popular first",
-            up="test ratings of an item",
+            lines, x="rank", points=False, share_y=True, limits={"ylim": (0, None)}, height=3.2,
+            across="items, most popular first", up="test ratings of an item",
             cuts={tenths: np.linspace(0, len(counts), 11).tolist()},
         ),
-    )
+    )  # fmt: skip
 
 
 def _score(results: Mapping[str, Results], label: str, name: str, system: str) -> Quantity | None:
@@ -198,14 +192,11 @@ def remedies(results: Mapping[str, Results]) -> Figure:
         "Bars of the precision of all systems, four panels of tests with one relevant item at a "
         "time and three with all relevant items.",
         partial(
-            bars,
-            row="system",
-            coloured_by="stripe",
-            pale=("Popularity", "Random"),
+            bars, row="system", coloured_by="stripe", pale=("Popularity", "Random"),
             across={stripe: f"P@{cutoff}, {stripe}" for stripe in (_ONE, _ALL)},
         ),
         "figure-8",
-    )
+    )  # fmt: skip
 
 
 def positive_ratios(table: Table) -> Figure:
@@ -230,15 +221,11 @@ def positive_ratios(table: Table) -> Figure:
         "Share of the ratings of items that are relevant, over segments of items from the most "
         "to the least popular.",
         partial(
-            lines,
-            x="segment",
-            y="ratio",
-            limits={"ylim": (0, None)},
-            across="segments of items, most popular first",
-            up="share of relevant ratings",
+            lines, x="segment", y="ratio", limits={"ylim": (0, None)},
+            across="segments of items, most popular first", up="share of relevant ratings",
         ),
         "figure-7",
-    )
+    )  # fmt: skip
 
 
 _OF_UNIFORM = {"U1R": "uniform test (U1R)", "positive U1R": "U1R, every rating relevant"}
@@ -286,14 +273,11 @@ def causes(kept: Mapping[str, Results], cutoff: int) -> Figure:
         "Stacked bars of the precision of Popularity in tests with one relevant item: what a "
         "random ranking has, and what liking and missing training items add in uniform tests.",
         partial(
-            parts,
-            row="test",
-            across=f"P@{cutoff} of Popularity",
-            numbers=".4f",
+            parts, row="test", across=f"P@{cutoff} of Popularity", numbers=".4f",
             colours=dict(zip(columns, ("0.75", "C0", "C1", "C2"), strict=True)),
         ),
         "what-is-left",
-    )
+    )  # fmt: skip
 
 
 def _value(results: Results, label: str, name: str) -> float:
@@ -334,15 +318,11 @@ def judged(results: Results) -> Figure:
         "Bars of bpref, infAP and stratified recall of five systems, for the whole catalogue, "
         "all tested items and one relevant item at a time.",
         partial(
-            bars,
-            row="system",
-            coloured_by="stripe",
-            pale=("Popularity", "Random"),
-            across=_STRIPES,
-            share_x=False,
+            bars, row="system", coloured_by="stripe", pale=("Popularity", "Random"),
+            across=_STRIPES, share_x=False,
         ),
         "figure-9",
-    )
+    )  # fmt: skip
 
 
 def _named(results: Results, label: str, name: str) -> list[str]:
@@ -481,21 +461,12 @@ def over_relation(worlds: Table, *, told: Sequence[str] = ("AR", "U1R")) -> Figu
         "Kendall's tau of several tests with the truth over the relation of popularity and "
         "liking, a panel for each reading of the truth.",
         partial(
-            lines,
-            x="relation",
-            line="name",
-            whiskers=True,
-            share_y=True,
-            level=0,
-            ticks=(-1, 0, 1),
-            marked=("AR", "U1R", "P1R", "bpref", "SR"),
-            keys_abreast=3,
-            up="$\\tau$ with the truth",
-            across="relation of popularity and liking",
-            height=3.2,
+            lines, x="relation", line="name", whiskers=True, share_y=True, level=0,
+            ticks=(-1, 0, 1), marked=("AR", "U1R", "P1R", "bpref", "SR"), keys_abreast=3,
+            up="$\\tau$ with the truth", across="relation of popularity and liking", height=3.2,
         ),
         "tests-over-relations",
-    )
+    )  # fmt: skip
 
 
 def weights(table: Table) -> Figure:

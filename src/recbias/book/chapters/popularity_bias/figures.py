@@ -82,19 +82,12 @@ def chain(counts: Table) -> Figure:
         "Relevant test ratings against training ratings of items on logarithmic axes, a point for "
         "each of twenty groups of items, with the line of proportion.",
         partial(
-            lines,
-            x="training",
-            y="positives",
-            joined=False,
-            predicted="proportional",
-            log=True,
-            log_up=True,
-            height=4.2,
-            across="training ratings of an item",
+            lines, x="training", y="positives", joined=False, predicted="proportional", log=True,
+            log_up=True, height=4.2, across="training ratings of an item",
             up="relevant test ratings",
         ),
         "popularity-chain",
-    )
+    )  # fmt: skip
 
 
 def rankings(results: Results, predicted: Table) -> Figure:
@@ -182,19 +175,12 @@ def exponents(simulated: Table, metric: str, *, name: str) -> Figure:
         "Precision of five systems with one relevant item per run against the exponent of "
         "popularity, with two published values at exponent 0.",
         partial(
-            lines,
-            x="alpha",
-            line="system",
-            across="exponent of popularity",
-            up=name,
-            apart=0.012,
-            whiskers=True,
-            ticks=sorted(simulated.frame["alpha"].unique()),
-            limits={"ylim": (0, None)},
-            height=4.0,
+            lines, x="alpha", line="system", across="exponent of popularity", up=name, apart=0.012,
+            whiskers=True, ticks=sorted(simulated.frame["alpha"].unique()),
+            limits={"ylim": (0, None)}, height=4.0,
         ),
         "figure-5-centre",
-    )
+    )  # fmt: skip
 
 
 def _published_at_zero() -> dict[tuple[str, float], float]:
@@ -269,17 +255,11 @@ def closed_form(simulated: Table, laws: Table, metric: str) -> Figure:
         message,
         "Three lines against the exponent of popularity, one of them in a band.",
         partial(
-            lines,
-            x="alpha",
-            across="exponent of popularity",
-            up="1RP@10 of Popularity",
-            ticks=sorted(means.index),
-            limits={"ylim": (0, None)},
-            keys_abreast=1,
-            height=3.6,
+            lines, x="alpha", across="exponent of popularity", up="1RP@10 of Popularity",
+            ticks=sorted(means.index), limits={"ylim": (0, None)}, keys_abreast=1, height=3.6,
         ),
         "closed-form",
-    )
+    )  # fmt: skip
 
 
 def shares(pure_skew: Table, designs: Mapping[str, str]) -> Figure:
@@ -305,15 +285,11 @@ def shares(pure_skew: Table, designs: Mapping[str, str]) -> Figure:
         "Share of Popularity's score that worlds without taste give, a point with its interval for "
         "each dataset and design.",
         partial(
-            dots,
-            row="data",
-            line="design",
-            levels=(1,),
-            from_zero=True,
+            dots, row="data", line="design", levels=(1,), from_zero=True,
             across="score without taste / score on the ratings",
         ),
         "pure-skew",
-    )
+    )  # fmt: skip
 
 
 def overrated(relation_map: Table, points: Table) -> Figure:
@@ -338,15 +314,10 @@ def overrated(relation_map: Table, points: Table) -> Figure:
         "Map of how far one relevant item per run overrates Popularity, over skew and the relation "
         "of popularity and liking, with three datasets on it.",
         partial(
-            field,
-            x="skew",
-            y="relation",
-            places=wide.assign(name=names),
-            colours="RdBu_r",
+            field, x="skew", y="relation", places=wide.assign(name=names), colours="RdBu_r",
             labels=("skew: Gini of the items' ratings", "relation of popularity and liking"),
             key="how far 1R overrates Popularity",
-            written=FuncFormatter(lambda value, _: f"{2.0**value:g}"),
-            key_ticks=(-4, -2, 0, 2, 4),
+            written=FuncFormatter(lambda value, _: f"{2.0**value:g}"), key_ticks=(-4, -2, 0, 2, 4),
         ),
         "overrated",
-    )
+    )  # fmt: skip

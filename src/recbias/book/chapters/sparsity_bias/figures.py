@@ -70,13 +70,10 @@ def lists(results: Results, cutoff: int) -> Figure:
         "known to be relevant, that the user rated as not relevant, and that the user did not "
         "rate.",
         partial(
-            parts,
-            row="system",
-            across="% of the list",
-            most=100,
+            parts, row="system", across="% of the list", most=100,
             colours={"relevant": "C0", "rated lower": "C1", "not rated": "0.85"},
         ),
-    )
+    )  # fmt: skip
 
 
 def predictions(results: Results, predicted: Table) -> Figure:
@@ -146,20 +143,12 @@ def courses(results: Results, cutoff: int, size: int) -> Figure:
         "Precision of each system under AR and under 1R against the share of test ratings that is "
         "kept, and under 1R against the size of the target sets, each beside what theory predicts.",
         partial(
-            lines,
-            x="place",
-            line="system",
-            joined=False,
-            whiskers=True,
-            marked=_MARKED,
-            across={"AR": "% kept", "1R": "% kept", larger: "size t"},
-            up={"AR": metric},
-            log=(larger,),
-            log_up=(larger,),
-            from_zero=("AR", "1R"),
+            lines, x="place", line="system", joined=False, whiskers=True, marked=_MARKED,
+            across={"AR": "% kept", "1R": "% kept", larger: "size t"}, up={"AR": metric},
+            log=(larger,), log_up=(larger,), from_zero=("AR", "1R"),
         ),
         f"figure-4-{results.dataset['name']}",
-    )
+    )  # fmt: skip
 
 
 def _kept(results: Results, label: str, metric: str) -> dict[int, tuple[str, str]]:
@@ -213,15 +202,11 @@ def slopes(results: Results) -> Figure:
         "Slope of each metric against the share of the test ratings that is kept, a mark for "
         "each system.",
         partial(
-            dots,
-            row="metric",
-            value="slope",
-            levels=(0, 1),
-            a_row=0.5,
+            dots, row="metric", value="slope", levels=(0, 1), a_row=0.5,
             across="slope (0: stays as it is, 1: in proportion)",
         ),
         f"slopes-{results.dataset['name']}",
-    )
+    )  # fmt: skip
 
 
 _FOLLOWED = {"AR": ("{}", ("P",)), "liked": ("{}, users with one", ()), "all-1R": ("1R{}", ("P",))}
@@ -251,17 +236,11 @@ def saturation(worlds: Table) -> Figure:
         "MAP, nDCG and recall of four systems against the share of all pairs outside training that "
         "is judged, beside the ratio of positive to negative ratings.",
         partial(
-            lines,
-            x="judged",
-            line="system",
-            joined=False,
-            whiskers=True,
-            from_zero=True,
-            across="% judged",
-            up={"MAP": "value"},
+            lines, x="judged", line="system", joined=False, whiskers=True, from_zero=True,
+            across="% judged", up={"MAP": "value"},
         ),
         "saturation",
-    )
+    )  # fmt: skip
 
 
 # -- how many sampled items are enough -------------------------------------------------------------

@@ -1,0 +1,202 @@
+"""The figures of chapter 5 about judgments: how many it takes, and which metric to trust."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import pairwise, product
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure as Picture
+
+from recbias.book.chapters.true_vs_false_positive_disagreement.judgment_tables import (
+    METRICS,
+    needed,
+)
+from recbias.book.chapters.true_vs_false_positive_disagreement.judgments import TARGETS
+from recbias.book.chapters.true_vs_false_positive_disagreement.trusted import (
+    calibration,
+    kinds_of_worlds,
+)
+from recbias.book.figures import Figure, lines, parts
+from recbias.experiment.makers import Table
+from recbias.trust import LEVEL
+
+_COURSE = ["panel", "line", "at", "value", "low", "high", "least", "most"]
+_OVER_JUDGMENTS = partial(
+    lines, points=False, log=True, across="random judgments per user", share_y=True, height=3.5
+)
+
+
+def _joined(rows: Sequence[pd.DataFrame], *more: str) -> pd.DataFrame:
+    """Put rows together; where nothing is at hand there are only columns."""
+    columns = [*_COURSE, *more]
+    return pd.concat(rows, ignore_index=True)[columns] if rows else pd.DataFrame(columns=columns)
+
+
+def judged_orders(tables: Mapping[str, Table], cutoff: int) -> Figure:
+    """Follow the expected tau with the true order over the number of judgments."""
+    target = TARGETS[-1]
+
+    def message(rows: pd.DataFrame) -> str:
+        if rows.empty:
+            return "No data with random judgments are at hand"
+        own = rows[rows["line"] == rows["line"].iloc[0]]
+        hits, misses = own.groupby("panel", sort=False)["needed"].first()
+        return (
+            f"{own['line'].iloc[0]}: an order that is true ($\\tau$ = {target:g}) takes about\n"
+            f"{hits:.0f} random judgments per user by P, {misses:.0f} by antiP"
+        )
+
+    rows = [
+        table.select(metric=metric, quantity="truth").assign(
+            panel=f"{metric}@{cutoff}", line=name, needed=needed(table, metric, target)[0]
+        )
+        for name, table in tables.items()
+        for metric in METRICS
+    ]
+    return Figure(
+        "judgments",
+        _joined(rows, "needed"),
+        message,
+        "Expected Kendall tau with the true order over the number of random judgments per user, "
+        "a panel for precision and one for anti-precision, with bands and bounds.",
+        partial(
+            _OVER_JUDGMENTS, level=target, bounds="bounds without a model",
+            up={f"P@{cutoff}": "expected $\\tau$ with the true order"},
+        ),
+        "judgments",
+    )  # fmt: skip
+
+
+_MIXED = {"alone": "random judgments alone", "mixed": "with the observed ratings"}
+
+
+def mixed_orders(tables: Mapping[str, Table], cutoff: int) -> Figure:
+    """Follow tau with the order of other judgments, with and without observed ratings."""
+
+    def message(rows: pd.DataFrame) -> str:
+        words = []
+        for panel, own in rows.dropna(subset="ahead").groupby("panel", sort=False):
+            metric = str(panel).partition("@")[0]
+            helped = own.loc[own["ahead"] < 0, "at"]
+            if helped.empty:
+                words.append(f"observed ratings harm {metric}")
+            elif len(helped) == len(own):
+                words.append(f"observed ratings help {metric}")
+            else:
+                most = f"{helped.max():.0f} random judgments"
+                words.append(f"observed ratings help {metric} up to {most}")
+        text = ",\n".join(words)
+        return text[:1].upper() + text[1:]
+
+    rows = []
+    for table, metric in product(list(tables.values())[:1], METRICS):
+        ahead = table.select(metric=metric, quantity="ahead").set_index("at")["value"]
+        for quantity, words in _MIXED.items():
+            course = table.select(metric=metric, quantity=quantity)
+            course = course[course["at"] > 0].sort_values("at")
+            alone = course["at"].map(ahead) if quantity == "alone" else np.nan
+            rows.append(course.assign(panel=f"{metric}@{cutoff}", line=words, ahead=alone))
+    return Figure(
+        "mixed",
+        _joined(rows, "ahead"),
+        message,
+        "Kendall tau with the order by other random judgments, of random judgments alone and of "
+        "random judgments together with observed ratings, a panel for each metric.",
+        partial(_OVER_JUDGMENTS, up={f"P@{cutoff}": "$\\tau$ with other judgments"}),
+        "judgments-mixed",
+    )
+
+
+# -- which metric to trust -------------------------------------------------------------------------
+
+
+def trusted_shares(trust: Table) -> Figure:
+    """Show how often something came true against how often it was said to."""
+
+    def message(rows: pd.DataFrame) -> str:
+        told = rows.iloc[0]
+        wrong = told["wrong"] / told["answered"] if told["answered"] else np.nan
+        return (
+            f"Of {told['worlds']:.0f} worlds the command answers in {told['answered']:.0f}, "
+            f"{told['antiP']:.0f} times antiP;\n{wrong:.1%} of these answers are wrong"
+        )
+
+    frame = trust.frame
+    answered = frame[frame["answer"] != "cannot tell"]
+    rows = calibration(trust).rename(columns={"n": "count"})
+    counts = {
+        "worlds": len(frame),
+        "answered": len(answered),
+        "antiP": int((answered["answer"] == "antiP").sum()),
+        "wrong": int((answered["answer"] != answered["right"]).sum()),
+    }
+    return Figure(
+        "calibration",
+        rows.assign(**counts),
+        message,
+        "How often a statement about metrics came true over the share of matched worlds in which "
+        "it is so, points with intervals beside the line of equality.",
+        partial(
+            lines, x="share", y="came", whiskers=True, diagonal=True, shade=(LEVEL, "named"),
+            across="share of the matched worlds in which it is so",
+            up="share of the cases in which it was so", height=4.2,
+            limits={"xlim": (-0.03, 1.03), "ylim": (-0.03, 1.03)},
+        ),
+        "which-to-trust",
+    )  # fmt: skip
+
+
+_ANSWERS = {
+    "antiP, rightly": "C1",
+    "either, rightly": "C2",
+    "P, rightly": "C0",
+    "a wrong answer": "black",
+    "cannot tell": "0.85",
+}
+"""What may be told of a world, and its colour."""
+
+
+def answers(trust: Table) -> Figure:
+    """Show which answers are given in worlds of each relation."""
+
+    def message(rows: pd.DataFrame) -> str:
+        kinds = kinds_of_worlds(rows)
+        anti, hits = (
+            float((kinds[kind]["answer"] == name).mean())
+            for kind, name in (("opposed", "antiP"), ("agreeing", "P"))
+        )
+        return (
+            f"Where popularity opposes liking it names antiP in {anti:.0%} of\n"
+            f"the worlds; where they agree it names P in {hits:.0%}"
+        )
+
+    return Figure(
+        "answers",
+        trust.frame,
+        message,
+        "Stacked bars over the relation of popularity and liking: in what share of the worlds "
+        "antiP or P is named, rightly or wrongly, and in what share the command cannot tell.",
+        _draw_answers,
+        "answers",
+    )
+
+
+def _draw_answers(rows: pd.DataFrame, *, title: str) -> Picture:
+    """Draw the shares of the answers in ten equal parts of the relation."""
+    edges = np.linspace(-1, 1, 11)
+    place = np.clip(np.digitize(rows["relation"], edges) - 1, 0, len(edges) - 2)
+    right = rows["answer"] == rows["right"]
+    told = (rows["answer"] + ", rightly").where(right, "a wrong answer")
+    told = told.where(rows["answer"] != "cannot tell", "cannot tell")
+    names = [
+        f"{low:.1f} to {high:.1f}".replace("-", "\N{MINUS SIGN}") for low, high in pairwise(edges)
+    ]
+    shares = pd.crosstab(place, told, normalize="index").reindex(range(len(names)))
+    colours = {name: colour for name, colour in _ANSWERS.items() if name in shares}
+    return parts(
+        shares.assign(row=names), title=title, colours=colours, most=1,
+        across="share of the worlds", down="relation of popularity and liking",
+    )  # fmt: skip
