@@ -23,12 +23,11 @@
 #
 # ```{glue:figure} fig_agreement
 # :name: fig-agreement
-# :alt: Share of the pairs of systems that each test has in their true order, a row for each test and a panel for each of two datasets, with two readings of the truth.
 #
 # How well each test orders systems. The truth is what users like of items that were drawn at random,
 # outside training: among a system's first ten (P@10), and anywhere (AUC). Shown is how many of the
 # pairs of systems that the truth tells apart have the same order by the test, which has seen ratings
-# of items that users chose (Coat) or knew (CM100k). 50 is what a coin has. Whiskers: from the pairs that
+# of items {glue:text}`observed_coat` (Coat) or {glue:text}`observed_cm100k` (CM100k). 50 is what a coin has. Whiskers: from the pairs that
 # are surely right to all but those that are surely wrong; surely ahead of AR is what has more of the
 # former than AR has of the latter. Behind each row: how many pairs it is about, by the first ten and
 # anywhere; uniform tests train on other ratings, and are asked about other models.
@@ -154,11 +153,9 @@ from recbias.book.chapters.overcoming_popularity_bias import (
     best_gamma,
     figures,
     measure,
-    plots,
     setup,
-    steck,
     true_orders,
-    truth_figures,
+    truth_tables,
     uniform_tests,
     worlds,
 )
@@ -166,13 +163,10 @@ from recbias.book.chapters.overcoming_popularity_bias.best import (
     LIKES_ONLY,
     best_protocols,
     best_table,
-    map_title,
-    over_relations,
 )
 from recbias.book.chapters.overcoming_popularity_bias.kept import kept_grids, kept_systems
-from recbias.book.chapters.overcoming_popularity_bias.positive_ratio import ratio_segments
 from recbias.book.chapters.popularity_bias import concentration
-from recbias.book.figures import style
+from recbias.book.figures import use_book_style
 from recbias.book.findings import state
 from recbias.claims import judge_chapter
 from recbias.data.datasets import top_rating
@@ -190,17 +184,18 @@ sigma: float = 0.2  # 0.001 to 0.99: share of all ratings that a uniform test ha
 eps: float = 0.2  # 0.001 to 0.99: least share of an item's ratings that it leaves for training
 systems: str = "bcc17"  # one of bcc17, modern: line-up of systems
 seed: int = 1  # 0 to 1000000
+n_draws: int = 5  # 1 to 100: independent draws of a uniform test, averaged
 n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on published data, else 1
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-style.use_book_style()
+use_book_style()
 begin_page("04_overcoming_popularity_bias")
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
-quoted = choosing.written(size=size, min_rating=min_rating, cutoff=cutoff)
-for name, text in quoted.items():
+quoted = choosing.written(size=size, min_rating=min_rating, cutoff=cutoff, n_draws=n_draws)
+for name, text in (quoted | choosing.observed_items()).items():
     glue(name, text, display=False)
 
 # %% [markdown] tags=["general"]
@@ -241,14 +236,11 @@ for name, text in quoted.items():
 # out of the test and out of the candidates.
 
 # %% tags=["hide-input", "remove-output"]
-curves = figures.two_tests(sigma, eps)
-figure = plots.plot_two_tests(curves, n_groups=10, title=figures.two_tests_title(curves))
-glue("fig_two_tests", figure, display=False)
+figures.two_tests(sigma, eps).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_two_tests
 # :name: fig-two-tests
-# :alt: Test ratings of items by popularity, under a random split falling steeply; left cut by vertical lines into ten percentiles, right beside a uniform test, the same for the first items and zero for others.
 #
 # The paper's Figure 6, which is lost, drawn from its caption: test ratings of items whose popularity
 # follows the power law of chapter 3, with as many items and ratings as MovieLens 1M has.
@@ -383,8 +375,9 @@ Markdown(uniform_tests.uniform_table(concentration.data_sets_beside(plans), sigm
 # %% [markdown] tags=["general"]
 # ## The experiment
 #
-# Every system is trained on two splits: on random folds for plain tests, percentiles and the test
-# without the head, and on a uniform split for U1R and UAR. Tests with one relevant item at a time are
+# Every system is trained on two kinds of splits: on random folds for plain tests, percentiles and the test
+# without the head, and on {glue:text}`n_draws` uniform splits for U1R and UAR, each of which is a test drawn
+# anew. Results are means over them, and intervals hold what they differ by. Tests with one relevant item at a time are
 # taken *in expectation* over samples of {glue:text}`size` ([how](#metric-expected)), and so is the value
 # of a random ranking. AR is compared with UAR on a sample on which a random ranking has about the same
 # precision under both, as in the paper.
@@ -429,7 +422,7 @@ uniform = run(
         with_seeds(line_up(systems), n_seeds),
         uniform_protocols,
         setup.uniform_metrics(cutoff, size),
-        split=f"uniform {sigma} eps={eps}",
+        split=f"uniform {sigma} eps={eps} draws={n_draws}",
         seed=seed,
     ),
     workers=workers,
@@ -443,20 +436,22 @@ Markdown(pages.data_line(measured))
 # ### What remedies leave of Popularity
 
 # %% tags=["hide-input"]
-found = figures.over_random({"systems": measured, "uniform": uniform})
-shown = {"title": figures.over_random_title(found), "label": f"P@{cutoff} over that of Random"}
-figure = plots.plot_protocols(found, **shown, at=1, as_ratio=True)
-glue("fig_over_random", figure, display=False)
-HTML(style.downloads(figure, found.set_index("label"), "popularity-over-random"))
+figures.over_random({"systems": measured, "uniform": uniform}, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_over_random
 # :name: fig-over-random
-# :alt: Precision of Popularity over that of a random ranking, a row for each test, those with one relevant item at a time first.
 #
 # What Popularity scores over what a random ranking is expected to score under the same test. 1: no
-# advantage. The scale is logarithmic. Whiskers: 95 % intervals over users.
+# advantage. The scale is logarithmic. Whiskers: 95 % intervals over users, of uniform tests over draws too.
 # ```
+
+# %% tags=["hide-input"]
+Markdown(figures.draws_table(uniform))
+
+# %% [markdown] tags=["general"]
+# How much a uniform test hangs on its draw: the mean over {glue:text}`n_draws` draws, its 95 % interval over users
+# and draws, and the standard deviation between single draws.
 
 # %% [markdown]
 # :::{finding} BCC17-F8-1R/3/1
@@ -511,15 +506,11 @@ HTML(style.downloads(figure, found.set_index("label"), "popularity-over-random")
 # ### And what they do to the order of systems
 
 # %% tags=["hide-input"]
-shown = figures.remedies_shown({"systems": measured, "uniform": uniform})
-figure = plots.plot_remedies(**shown, title=figures.places_title(shown["found"]))
-glue("fig_remedies", figure, display=False)
-HTML(style.downloads(figure, shown["found"].set_index("label"), "figure-8"))
+figures.remedies({"systems": measured, "uniform": uniform}).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_remedies
 # :name: fig-remedies
-# :alt: Bars of the precision of all systems, four panels of tests with one relevant item at a time and three with all relevant items.
 #
 # The paper's Figure 8, precision. Above, one relevant item at a time: the plain test, without the most
 # popular tenth of the items, the uniform test, percentiles. Below, all relevant items: a plain test on a
@@ -647,9 +638,8 @@ asked = kept_grids(min_rating, **shown, lowest=choosing.lowest_rating(dataset))
 for name, given in asked.items():
     grid = Grid(dataset, kept_systems(min_rating), seed=seed, **{"split": split, **given})
     kept[name] = run(grid, workers=workers, name=name)
-positive_ratio = measure.positive_ratio(
-    dataset, min_rating=min_rating, seed=seed, uniform=uniform.grid.split
-)
+one_draw = setup.one_draw(uniform.grid.split)
+positive_ratio = measure.positive_ratio(dataset, min_rating=min_rating, seed=seed, uniform=one_draw)
 
 # %%
 draws = measure.uniform_draws(
@@ -658,7 +648,7 @@ draws = measure.uniform_draws(
     seed=seed,
     cutoff=cutoff,
     size=size,
-    uniform=uniform.grid.split,
+    uniform=one_draw,
 )
 
 # %%
@@ -688,15 +678,11 @@ predicted = measure.uniform_predicted(
 )
 
 # %% tags=["hide-input"]
-found = ratio_segments(positive_ratio)
-figure = plots.plot_positive_ratios(found, title=figures.ratio_title(positive_ratio))
-glue("fig_positive_ratio", figure, display=False)
-HTML(style.downloads(figure, found.set_index("segment"), "figure-7"))
+figures.positive_ratios(positive_ratio).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_positive_ratio
 # :name: fig-positive-ratio
-# :alt: Share of the ratings of items that are relevant, over segments of items from the most to the least popular.
 #
 # The paper's Figure 7: the share of an item's ratings that are relevant, means over 100 segments of items
 # by popularity. Band: 95 % intervals over users.
@@ -732,16 +718,11 @@ HTML(style.downloads(figure, found.set_index("segment"), "figure-7"))
 # among the rivals, and the second is gone; call every rating relevant, and the first is.
 
 # %% tags=["hide-input"]
-found = figures.causes_of_kept(kept)
-shown = {"label": f"P@{cutoff} of Popularity", "title": figures.causes_title(found)}
-figure = plots.plot_causes(found, **shown)
-glue("fig_kept", figure, display=False)
-HTML(style.downloads(figure, found, "what-is-left"))
+figures.causes(kept, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_kept
 # :name: fig-kept
-# :alt: Stacked bars of the precision of Popularity in tests with one relevant item: what a random ranking has, and what liking and missing training items add in uniform tests.
 #
 # Popularity with one relevant item at a time, in sets of {glue:text}`size`. In uniform tests what it has
 # above a random ranking is taken apart: what remains where training items stay among the rivals is owed
@@ -866,19 +847,12 @@ for name, given in SIMULATIONS.items():
 # random ranking lists all of them.
 # ::::
 
-# %%
-shown = figures.judged_shown(measured)
-title = figures.judged_title(shown["found"])
-
 # %% tags=["hide-input"]
-figure = plots.plot_remedies(**shown, title=title, common_scale=False)
-glue("fig_judged", figure, display=False)
-HTML(style.downloads(figure, shown["found"].set_index("row"), "figure-9"))
+figures.judged(measured).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_judged
 # :name: fig-judged
-# :alt: Bars of bpref, infAP and stratified recall of five systems, for the whole catalogue, all tested items and one relevant item at a time.
 #
 # The paper's Figure 9: the five systems of its figure, MF and kNN as predictors of ratings, among the whole
 # catalogue (AI), all tested items (TI) and with one relevant item at a time (1R). bpref of one
@@ -888,16 +862,11 @@ HTML(style.downloads(figure, shown["found"].set_index("row"), "figure-9"))
 # ```
 
 # %% tags=["hide-input"]
-found = figures.gammas_shown(measured)
-shown = {"marked": setup.FIGURE_8, "label": f"recall@{cutoff} / best"}
-figure = plots.plot_gammas(found, **shown, title=figures.gammas_title(found))
-glue("fig_gammas", figure, display=False)
-HTML(style.downloads(figure, found.set_index("line"), "gammas"))
+figures.gammas(measured, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_gammas
 # :name: fig-gammas
-# :alt: A line for each system over gamma, from zero to infinity.
 #
 # Stratified recall among all tested items over $\gamma$, as a share of that of the best system at each.
 # Grey: the other systems of the line-up.
@@ -971,8 +940,8 @@ HTML(style.downloads(figure, found.set_index("line"), "gammas"))
 # %% [markdown] tags=["general"]
 # ## Asking the truth
 #
-# CM100k and Coat have, beside ratings of items that users knew (CM100k) or chose (Coat), judgments of items
-# that were drawn at random. What they say of each test [follows](#sec-real-truth); where the data of this page
+# CM100k has ratings of items {glue:text}`observed_cm100k`, and Coat of items {glue:text}`observed_coat`. Beside
+# them both have judgments of items that were drawn at random. What they say of each test [follows](#sec-real-truth); where the data of this page
 # have such judgments, they are asked here.
 
 # %%
@@ -982,11 +951,8 @@ for name, asked in true_orders.true_orders_asked(dataset, **given).items():
     of_truth[name] = measure.true_orders(dataset, **asked, workers=workers, name=name)
 
 # %% tags=["hide-input", "remove-output"]
-known = truth_figures.true_order_tables(of_truth)
-shown = {"label": "pairs of systems in the true order, %", "at": 50}
-shown["title"] = truth_figures.true_orders_title(known, cutoff=cutoff)
-figure = plots.plot_protocols(truth_figures.true_orders_shown(known, cutoff=cutoff), **shown)
-glue("fig_agreement", figure, display=False)
+known = truth_tables.true_order_tables(of_truth)
+figures.true_orders(known, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ## Verdicts
@@ -1036,7 +1002,7 @@ state("overcoming popularity bias", results, verdicts)
 #
 # **Which judgments?** All pairs outside training have to be equally likely to be judged. On Coat they
 # are: users rated once what they chose, and once what was drawn. On CM100k observed are those of the
-# random judgments whose item the user had known. To train on them takes judgments away from popular
+# random judgments that are of items {glue:text}`observed_cm100k`. To train on them takes judgments away from popular
 # items more than from others, and what is left makes popular items look as if few liked them. So a
 # fifth of *all* judgments is held out first, each fifth in turn. Every test splits what then is
 # observed, and the truth is asked of the fifth. Known pairs outside training would still be judged a little
@@ -1059,7 +1025,7 @@ state("overcoming popularity bias", results, verdicts)
 # it describes these data and worlds, and tests nothing.
 
 # %% tags=["hide-input"]
-Markdown(truth_figures.true_orders_table(known, cutoff=cutoff))
+Markdown(truth_tables.true_orders_table(known, cutoff=cutoff))
 
 # %% [markdown] tags=["general"]
 # Kendall's $\tau$ between the order by each test and the true one, its 95 % interval over users, and of the
@@ -1194,18 +1160,11 @@ Markdown(truth_figures.true_orders_table(known, cutoff=cutoff))
 # maps are one family: the chance that any of them leaves out the truly best is 5 %.
 
 # %% tags=["hide-input"]
-best = {truth: best_protocols(simulated["worlds"], truth) for truth in worlds.TRUTHS}
-shown = {"names": worlds.PROTOCOLS, "axes": ("relation", "skew")}
-shown |= {"labels": ("relation of popularity and liking", "skew"), "title": map_title(best)}
-panels = {f"by true {truth}": found for truth, found in best.items()}
-figure = plots.plot_best_protocols(panels, **shown)
-glue("fig_winners", figure, display=False)
-HTML(style.downloads(figure, best["P@10"].set_index("relation"), "which-test"))
+figures.winners(simulated["worlds"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_winners
 # :name: fig-winners
-# :alt: Two maps over the relation of popularity and liking and the skew of popularity, with the name of the test that orders systems most nearly as the truth does in each field.
 #
 # Which test orders systems most nearly as the truth does, in worlds that are the same in every edition.
 # Relation: -1, the more popular the less liked; 1, the more liked. Skew: Gini coefficient of the items'
@@ -1213,18 +1172,11 @@ HTML(style.downloads(figure, best["P@10"].set_index("relation"), "which-test"))
 # ```
 
 # %% tags=["hide-input"]
-found = {truth: over_relations(simulated["worlds"], truth) for truth in worlds.TRUTHS}
-shown = {"marked": ("AR", "U1R", "P1R", "bpref", "SR"), "label": r"$\tau$ with the truth"}
-shown["title"] = figures.relations_title(found)
-panels = {f"by true {truth}": each for truth, each in found.items()}
-figure = plots.plot_over_relations(panels, **shown)
-glue("fig_relations", figure, display=False)
-HTML(style.downloads(figure, found["P@10"].set_index("name"), "tests-over-relations"))
+figures.over_relation(simulated["worlds"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_relations
 # :name: fig-relations
-# :alt: Kendall's tau of several tests with the truth over the relation of popularity and liking, a panel for each reading of the truth.
 #
 # How well tests order systems, averaged over skews. SR is stratified recall with $\gamma=1$; grey: the
 # other tests. Whiskers: 95 % intervals over worlds.
@@ -1360,16 +1312,11 @@ Markdown(best_table(found))
 # the item's positives instead, and averages over users.
 
 # %% tags=["hide-input"]
-found = steck.steck_errors(simulated["steck"])
-shown = {"marked": tuple(dict.fromkeys(found["line"])), "label": "printed / true recall - 1"}
-figure = plots.plot_gammas(found, **shown, title=steck.steck_title(simulated["steck"]))
-glue("fig_steck", figure, display=False)
-HTML(style.downloads(figure, found.set_index("line"), "stratified-recall-and-truth"))
+figures.weights(simulated["steck"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_steck
 # :name: fig-steck
-# :alt: How far stratified recall is from true recall over gamma, a line for each relation of popularity and liking.
 #
 # Stratified recall as printed, over true recall, less 1, in worlds in which an item's likes are all rated
 # with the same chance. Means over ten systems; whiskers: 95 % intervals over worlds.
@@ -1410,10 +1357,7 @@ HTML(style.downloads(figure, found.set_index("line"), "stratified-recall-and-tru
 # An order may be right all the same. So which $\gamma$ orders systems best?
 
 # %% tags=["hide-input"]
-found = best_gamma.gamma_courses(simulated["worlds"], "P@10")
-shown = {"marked": tuple(dict.fromkeys(found["line"])), "label": r"$\tau$ with true P@10"}
-figure = plots.plot_gammas(found, **shown, title=best_gamma.best_gamma_title(simulated["worlds"]))
-glue("fig_best_gamma", figure, display=False)
+figures.best_gamma(simulated["worlds"]).show()
 Markdown(best_gamma.best_gammas_table(simulated["worlds"], simulated["steck"]))
 
 # %% [markdown] tags=["general"]
@@ -1423,7 +1367,6 @@ Markdown(best_gamma.best_gammas_table(simulated["worlds"], simulated["steck"]))
 #
 # ```{glue:figure} fig_best_gamma
 # :name: fig-best-gamma
-# :alt: Kendall's tau between the order of systems by stratified recall and by true precision, over gamma, a line for each relation of popularity and liking.
 #
 # How well stratified recall orders systems in the worlds of {numref}`fig-winners`, over $\gamma$. Whiskers:
 # 95 % intervals over worlds.
@@ -1550,8 +1493,8 @@ Markdown(best_gamma.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # %% [markdown] tags=["general"]
 # ## What we had to decide
 #
-# - **Uniform tests** take the *last* $k$ that satisfies the condition and the floor of $\eta$, and there is
-#   one draw per seed ([why](#dev-uniform)).
+# - **Uniform tests** take the *last* $k$ that satisfies the condition and the floor of $\eta$; they cannot be
+#   folds of one whole, so that several are drawn and averaged ([why](#dev-uniform)).
 # - **Percentiles** are of items by training ratings. A target set that would need more items than there
 #   are takes all of them ([more](#dev-percentiles)).
 # - **1R, U1R and P1R** are measured in expectation over samples, and Random exactly

@@ -16,12 +16,11 @@
 #
 # A list of ten holds items that a user likes, *hits*, and items that the user dislikes, *misses*. A good
 # recommender gives many of the one and few of the other. So it should not matter which one a test
-# counts. Here are sixteen systems, counted both ways: by the ratings that users chose to give, and by
-# ratings of songs that were drawn at random.
+# counts. Here are sixteen systems, counted both ways: by ratings of songs {glue:text}`observed_cm100k`,
+# and by ratings of songs that were drawn at random.
 #
 # ```{glue:figure} fig_lead
 # :name: fig-lead
-# :alt: Two panels of sixteen systems by misses and hits. In the left one, of observed ratings, points rise together; in the right one, of ratings of random items, they fall.
 #
 # Each point is a system, with its misses (to the right) and hits (upwards) among its first ten: as a test
 # on observed ratings counts them, and by ratings that users did not choose to give. Grey: 95 % intervals
@@ -40,10 +39,10 @@
 #   :::
 # - **In a test it does.**
 #   :::{finding} own/CM-OBSERVED-TAU
-#   holds: Judged by what users chose to rate, those with more hits have *more* misses:
+#   holds: Judged by songs {glue:text}`observed_cm100k`, those with more hits have *more* misses:
 #     $\tau$ = {value:.2f}. Who counts hits, and who counts misses, chooses another winner.
 #   refuted: -
-#   open: Judged by what users chose to rate, those with more hits tend to have *more* misses:
+#   open: Judged by songs {glue:text}`observed_cm100k`, those with more hits tend to have *more* misses:
 #     $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}). Who counts hits, and who counts misses, chooses
 #     another winner.
 #   :::
@@ -102,16 +101,17 @@ from recbias.book.cards import verdict_cards
 from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
 from recbias.book.chapters.true_vs_false_positive_disagreement import (
     columns,
+    figures,
+    judgment_tables,
     judgments,
     measure,
     pair_tables,
-    plots,
     setup,
     true_values,
     trusted,
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.optima import optima_sentence
-from recbias.book.figures import style, trust
+from recbias.book.figures import use_book_style
 from recbias.book.findings import state
 from recbias.book.systems import ties
 from recbias.book.systems.line_up import published_split, relevance_threshold
@@ -131,13 +131,14 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-style.use_book_style()
+use_book_style()
 begin_page("05_true_false_positives")
 min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 split = split or published_split(dataset)
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 truth = setup.truth_of(dataset)
-for name, text in choosing.written(min_rating=min_rating, cutoff=cutoff).items():
+quoted = choosing.written(min_rating=min_rating, cutoff=cutoff) | choosing.observed_items()
+for name, text in quoted.items():
     glue(name, text, display=False)
 
 # %% [markdown] tags=["general"]
@@ -272,12 +273,7 @@ measured = run(
 Markdown(pages.data_line(measured))
 
 # %% tags=["hide-input", "remove-output"]
-first = chapter.figures.first_shown(measured)
-panels = chapter.figures.known_panels(first, "truth")
-shown = chapter.figures.scatter(first, panels)
-title = chapter.figures.lead_title(first, panels)
-figure = plots.plot_two_metrics(**shown, title=title, names=chapter.figures.NAMED)
-glue("fig_lead", figure, display=False)
+figures.lead(measured).show()
 
 # %% [markdown] tags=["general"]
 # ### Hits against misses, condensed and full
@@ -285,17 +281,11 @@ glue("fig_lead", figure, display=False)
 # In the paper's first figure each system stands four times.
 
 # %% tags=["hide-input"]
-panels = chapter.figures.known_panels(measured, "first")
-shown = chapter.figures.scatter(measured, panels)
-title = chapter.figures.first_title(measured, panels)
-figure = plots.plot_two_metrics(**shown, title=title)
-glue("fig_two_counts", figure, display=False)
-HTML(style.downloads(figure, shown["found"].set_index("system"), "figure-1"))
+figures.two_counts(measured).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_two_counts
 # :name: fig-two-counts
-# :alt: Four panels of systems: precision against anti-precision and recall against fallout, of rated items only and of all items.
 #
 # The paper's Figure 1. Above: rated items only, hits and misses divided by the rated items of a list, as
 # the authors do; below: all items. Systems are numbered by recall. Grey: 95 % intervals over users.
@@ -529,15 +519,11 @@ Markdown(pair_tables.pairs_table(of_items["pairs"]))
 # where it says *agree* they agree.
 
 # %% tags=["hide-input"]
-items, groups = of_items["items"], of_items["item_groups"].frame
-figure = plots.plot_item_curves(groups, title=chapter.tables.curves_title(items))
-glue("fig_curves", figure, display=False)
-HTML(style.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
+figures.item_curves(of_items["items"], of_items["item_groups"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_curves
 # :name: fig-curves
-# :alt: Left, three falling curves over items: the share of users who have an item in training, and the shares of these who like it and who do not. Right, the place of items in one optimal ranking against that in the other.
 #
 # The paper's Figure 3, first training fold. Left: each share sorted for itself and divided by its
 # largest, so that shapes can be compared. Right: a point on the grey line would have the same place in both
@@ -545,14 +531,11 @@ HTML(style.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
 # ```
 
 # %% tags=["hide-input"]
-correlated, title = chapter.tables.correlations(items), chapter.tables.functions_title(items)
-figure = plots.plot_item_functions(groups, correlated, title=title)
-glue("fig_functions", figure, display=False)
+figures.item_functions(of_items["items"], of_items["item_groups"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_functions
 # :name: fig-functions
-# :alt: Four panels: what ranks items best by hits, and by misses, against the share of users who have them in training and the share of these who like them.
 #
 # The paper's Figure 4: the functions of Eqs. 2 and 4 over popularity (left) and over liking (right), with
 # Pearson's correlation over items. Medians of groups of items; band: their middle 80 %.
@@ -584,17 +567,11 @@ glue("fig_functions", figure, display=False)
 # tell, in which popularity is spread more and more unevenly, and is related to liking or not.
 
 # %% tags=["hide-input"]
-found = chapter.tables.flat_lines(simulated)
-labels = ("skew: Gini of the items' ratings", "pairs in opposite orders")
-shown = {"labels": labels, "level": 0.5, "title": pair_tables.skew_of_worlds_title(found)}
-figure = plots.plot_over_skew(found, **shown)
-glue("fig_flat", figure, display=False)
-HTML(style.downloads(figure, found.set_index("line"), "conclusion-3"))
+figures.flat(simulated).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_flat
 # :name: fig-flat
-# :alt: Share of the pairs of items that the two optimal rankings put in opposite orders, over the skew of popularity, a line for each of three relations of popularity and liking.
 #
 # Share of all pairs of items on which the two optimal rankings disagree, in worlds of the size of
 # MovieLens 100K. Whiskers: 95 % intervals over worlds (Student's t).
@@ -622,18 +599,12 @@ if truth == "unbiased":
     of_truth["true_order"] = measure.true_order(dataset, min_rating=min_rating, seed=seed)
 
 # %% tags=["hide-input"]
-known = chapter.figures.with_truth(measured)
-panels = chapter.figures.known_panels(known, "each")
-shown = chapter.figures.scatter(known, panels)
-title = chapter.figures.each_title(known, panels)
-figure = plots.plot_two_metrics(**shown, title=title)
-glue("fig_each", figure, display=False)
-HTML(style.downloads(figure, shown["found"].set_index("system"), "figure-6"))
+known = true_values.with_truth(measured)
+figures.each_count(known).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_each
 # :name: fig-each
-# :alt: Two panels of systems, observed against true precision and observed against true anti-precision.
 #
 # The paper's Figure 6: each count against its own truth. A metric that can be trusted has its systems on
 # a rising line. Numbers from the most hits (true) down. Where the data of this page have no such judgments,
@@ -695,11 +666,11 @@ if truth:
 
 # %% [markdown]
 # :::{finding} MCCRS20-C-MAR/1
-# holds: On the data of this page $\tau$ is {value:.2f} more where users chose what to rate than where a tenth
-#   of the random judgments is left: it is the choice that sets the counts against each other.
-# refuted: On the data of this page $\tau$ is not more where users chose what to rate than where a tenth
-#   of the random judgments is left.
-# open: On the data of this page it is open whether $\tau$ is more where users chose what to rate than
+# holds: On the data of this page $\tau$ is {value:.2f} more by observed ratings than where a tenth of the random
+#   judgments is left: it is what gets rated that sets the counts against each other.
+# refuted: On the data of this page $\tau$ is not more by observed ratings than where a tenth of the random
+#   judgments is left.
+# open: On the data of this page it is open whether $\tau$ is more by observed ratings than
 #   where a tenth of the random judgments is left ({low:.2f} to {high:.2f}).
 # :::
 # :::{finding} own/RANDOM-WORLDS
@@ -758,18 +729,11 @@ state("true vs false positive disagreement", results, verdicts)
 # ::::
 
 # %% tags=["hide-input"]
-found = chapter.tables.maps_of(simulated["worlds"])
-places = chapter.tables.places_on_map(simulated["points"], simulated["bars"])
-shown = {"places": places, "title": chapter.tables.maps_title(found)}
-labels = ("skew of popularity", "relation to liking")
-figure = plots.plot_tau_maps(found, labels=labels, **shown)
-glue("fig_maps", figure, display=False)
-HTML(style.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
+figures.tau_maps(simulated["worlds"], simulated["points"], simulated["bars"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_maps
 # :name: fig-maps
-# :alt: Four maps of Kendall's tau over the skew of popularity and its relation to liking: of precision and anti-precision as observed and by the truth, and of each with its own truth; data sets are numbered on them.
 #
 # Blue is for two orders that are alike, red for opposed ones, and the black line between them. Above: P
 # against antiP, so that blue says *more hits, more misses*. Below: observed against true, so that blue says
@@ -829,18 +793,12 @@ HTML(style.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # noise are taken to be normal, with a mixture of scales that is fitted to $\tau_{k,k}$.
 
 # %% tags=["hide-input"]
-tables_shown = chapter.judgment_figures.judgment_tables(of_truth.get("judgments"))
-found = chapter.judgment_figures.truth_courses(tables_shown, cutoff)
-labels = {"label": r"expected $\tau$ with the true order"}
-title = chapter.judgment_figures.judgments_title(tables_shown)
-figure = plots.plot_judgments(found, title=title, target=0.9, **labels)
-glue("fig_judgments", figure, display=False)
-HTML(style.downloads(figure, found.set_index("line"), "judgments"))
+tables_shown = judgment_tables.judgment_tables(of_truth.get("judgments"))
+figures.judged_orders(tables_shown, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_judgments
 # :name: fig-judgments
-# :alt: Expected Kendall tau with the true order over the number of random judgments per user, a panel for precision and one for anti-precision, with bands and bounds.
 #
 # How true an order is, over the number of judgments of random items per user: estimated. Bands: 95 %
 # intervals over users, which are somewhat too narrow, since they know nothing of what the model misses. Dotted:
@@ -848,7 +806,7 @@ HTML(style.downloads(figure, found.set_index("line"), "judgments"))
 # ```
 
 # %% tags=["hide-input"]
-Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
+Markdown(judgment_tables.judgments_table(tables_shown, cutoff))
 
 # %% [markdown]
 # :::{finding} own/JUDGMENTS-P
@@ -883,16 +841,11 @@ Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
 # **Mixed with observed ratings?** They are there already, so why not add them.
 
 # %% tags=["hide-input"]
-found = chapter.judgment_figures.mixed_courses(tables_shown, cutoff)
-title = chapter.judgment_figures.mixed_title(tables_shown)
-figure = plots.plot_judgments(found, title=title, label=r"$\tau$ with other judgments")
-glue("fig_mixed", figure, display=False)
-HTML(style.downloads(figure, found.set_index("line"), "judgments-mixed"))
+figures.mixed_orders(tables_shown, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_mixed
 # :name: fig-mixed
-# :alt: Kendall tau with the order by other random judgments, of random judgments alone and of random judgments together with observed ratings, a panel for each metric.
 #
 # Random judgments alone, and together with the observed ratings that a list is tested with: $\tau$ with the
 # order by the other half of the random judgments, which lowers both lines alike.
@@ -989,30 +942,22 @@ HTML(style.downloads(figure, found.set_index("line"), "judgments-mixed"))
 # :::
 
 # %% tags=["hide-input"]
-found = trusted.calibration(simulated["trust"])
-figure = trust.plot_calibration(found, **chapter.tables.trust_words(simulated["trust"]))
-glue("fig_calibration", figure, display=False)
-HTML(style.downloads(figure, found.set_index("share"), "which-to-trust"))
+figures.trusted_shares(simulated["trust"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_calibration
 # :name: fig-calibration
-# :alt: How often a statement about metrics came true over the share of matched worlds in which it is so, points with intervals beside the line of equality.
 #
 # Statements "P is better", "antiP is better" and "neither is, by .1" about each of the listed worlds: in what
 # share of the matched worlds it is so, and how often it was so. Numbers: statements; whiskers: 95 % intervals.
 # ```
 
 # %% tags=["hide-input"]
-answers = simulated["trust"].frame
-figure = trust.plot_answers(answers, title=trusted.answers_title(simulated["trust"]))
-glue("fig_answers", figure, display=False)
-HTML(style.downloads(figure, answers.set_index("world"), "answers"))
+figures.answers(simulated["trust"]).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_answers
 # :name: fig-answers
-# :alt: Stacked bars over the relation of popularity and liking: in what share of the worlds antiP or P is named, rightly or wrongly, and in what share the command cannot tell.
 #
 # The answers in the listed worlds, by how popularity relates to liking.
 # ```
@@ -1065,7 +1010,7 @@ Markdown(trusted.trust_table(simulated["trust_answers"], simulated["points"]).to
 #
 # - **Condensed precision** is divided by the rated items of the list, as the authors do, where their claims
 #   are judged, and by $n$ beside it ([both](#metric-antip)).
-# - **Truth**: test ratings are a fifth of all random judgments, and training is what users chose to rate of
+# - **Truth**: test ratings are a fifth of all random judgments, and training is the observed ratings of
 #   other pairs. In simulated worlds true values come from a tenth of the truth, since by all of it antiP is
 #   $1-P$ whatever a system does.
 # - **Ties** of the optimal rankings are broken by one seeded key per user and item
@@ -1228,7 +1173,7 @@ Markdown(trusted.trust_table(simulated["trust_answers"], simulated["points"]).to
 # ## Summary
 #
 # - Where everything in a list is judged, hits and misses are one metric. Where little is, they can
-#   contradict each other, and on ratings that users chose to give they do so as a rule.
+#   contradict each other, and on observed ratings they do so as a rule.
 # - The cause is popularity. It multiplies what is liked as well as what is not; the best ranking by hits
 #   and the best by misses are nearly each other's reverse, unless liking differs more than popularity.
 # - By the truth both counts agree. So one of the two misleads, and which one follows from whether people

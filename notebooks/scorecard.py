@@ -26,16 +26,15 @@
 from IPython.display import HTML, Markdown
 
 from recbias.book import matrix
-from recbias.book.cards import answer_totals, totals
-from recbias.book.html import markdown_table
+from recbias.claims.reading import answer_totals, totals
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
 
 # %% tags=["hide-input"]
 judged = matrix.judged_datasets(dataset)
-answers = matrix.recorded_answers(judged)
-HTML(matrix.legend_html() + matrix.matrix_html(judged) + matrix.scorecard_links(judged))
+document = matrix.document_of(judged)
+HTML(matrix.legend_html() + matrix.matrix_html(judged, document) + matrix.scorecard_links(document))
 
 # %% [markdown] tags=["general"]
 # The columns *published* and *on* stand beside each other where the paper prints a value; else the
@@ -52,15 +51,13 @@ HTML(matrix.legend_html() + matrix.matrix_html(judged) + matrix.scorecard_links(
 # definitions, counts once, apart.
 
 # %% tags=["remove-input"]
-HTML(matrix.answers_html(answers))
+HTML(matrix.answers_html(document))
 
 # %% [markdown] tags=["general"]
 # How many have which verdict where they are at home, by class:
 
 # %% tags=["remove-input"]
-table = answer_totals(answers)
-rows = [(kind, *map(str, row)) for kind, *row in table.itertuples()]
-Markdown(markdown_table(("class", *table.columns), rows))
+Markdown(matrix.totals_table(answer_totals(document)))
 
 # %% [markdown] tags=["general"]
 # ## What a verdict means
@@ -119,17 +116,13 @@ Markdown(markdown_table(("class", *table.columns), rows))
 # Verdicts on this edition's data, by class; entries that restate no assertion of a paper count apart.
 
 # %% tags=["remove-input"]
-table = totals(judged[dataset])
-rows = [(kind, *map(str, row)) for kind, *row in table.itertuples()]
-Markdown(markdown_table(("class", *table.columns), rows))
+Markdown(matrix.totals_table(totals(document, matrix.called(dataset)[0])))
 
 # %% [markdown] tags=["general"]
 # The same by all parts alike, details included:
 
 # %% tags=["remove-input"]
-table = totals(judged[dataset], strict=True)
-rows = [(kind, *map(str, row)) for kind, *row in table.itertuples()]
-Markdown(markdown_table(("class", *table.columns), rows))
+Markdown(matrix.totals_table(totals(document, matrix.called(dataset)[0], strict=True)))
 
 # %% [markdown] tags=["general"]
 # ## What the papers assert
@@ -140,4 +133,4 @@ Markdown(markdown_table(("class", *table.columns), rows))
 # presentation. All claims of a chapter that is not written are "not yet".
 
 # %% tags=["remove-input"]
-HTML(matrix.chapters_html())
+HTML(matrix.chapters_html(document))

@@ -28,7 +28,7 @@ def main() -> None:
             signal.signal(number, _end)
     # What counts semaphores would warn, behind the one line, of those that nobody tidied up.
     sys.warnoptions.append("ignore:resource_tracker")
-    from recbias.cli.commands import main as command
+    from recbias.cli.entry import main as command
 
     try:
         command(prog_name="recbias")

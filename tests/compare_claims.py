@@ -46,7 +46,27 @@ def claims(root: Path, dataset: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "recbias_command", "claims", "--dataset", dataset, "--json"]
     environment = {**os.environ, "PYTHONPATH": str(root / "src")}
     printed = subprocess.run(command, cwd=root, env=environment, stdout=subprocess.PIPE, check=True)
-    return {claim["id"]: claim for claim in json.loads(printed.stdout)}
+    document = json.loads(printed.stdout, parse_constant=lambda _: None)
+    if isinstance(document, dict):
+        document = [rows(claim) for claim in document["claims"]]
+    return {claim["id"]: claim for claim in document}
+
+
+def rows(claim: dict[str, Any]) -> dict[str, Any]:
+    """Write a claim of a document as it was printed before there was a schema, in one row.
+
+    Without what was not printed then: assertions, the digest of its criterion, numbers of parts.
+    """
+    (found,) = claim["verdicts"].values()
+    row = {name: each for name, each in claim.items() if name not in ("verdicts", *_NEW)}
+    if not found["parts"]:  # no criterion was read
+        row["earlier"] = []
+    parts = [{k: v for k, v in part.items() if k not in _NEW} for part in found["parts"]]
+    return {**row, **found, "parts": parts}
+
+
+_NEW = ("page", "criterion", "assertions", "answers", "number", "measured")
+"""Fields since there is a schema."""
 
 
 def check_differences() -> None:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from typing import Any
 
 import hypothesis
 import pytest
@@ -31,6 +32,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if folder := config.stash.get(_kept_cells, ""):
         del os.environ["RECBIAS_CELLS"]
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def no_verdicts_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: Any) -> None:
+    """Keep no verdicts: a test may have changed what finds them, which no digest of files tells."""
+    folder = tmp_path_factory.getbasetemp() / "no-folder"
+    folder.touch()
+    monkeypatch.setattr("recbias.claims.kept._folder", lambda: folder)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -33,6 +33,7 @@ from recbias.data.simulation import World, make_world
 from recbias.errors import MissingData
 from recbias.experiment.cells import rank_seed, rank_split, reduce_positions
 from recbias.experiment.measurement import measure
+from recbias.experiment.reduction import resampled_draws
 from recbias.metrics import parse_metric
 from recbias.metrics.by_chance import by_chance
 from recbias.protocol.splits import Split, SplitRule, k_fold, leave_out, ratio, uniform
@@ -46,7 +47,7 @@ from recbias.recommenders.as_published.wbpr import UnpopularNegativesSampler
 from recbias.recommenders.non_negative import starting_gammas
 from recbias.recommenders.pairwise import GroupSampler, TripleSampler
 from recbias.stats.comparison import subsampled_tests, subsampled_wins
-from recbias.stats.resampling import bootstrap_weights
+from recbias.stats.resampling import bootstrap_weights, draw_weights
 from recbias.testing import check_recommender
 from recbias.theory import draw_lists
 from recbias.trust import Shape, fit_relation, outcome_of, which_metric
@@ -273,7 +274,9 @@ def _no_scores(users: Any) -> np.ndarray:
 
 ONE_TARGET_SET = [Targets(TargetRule.parse("TI-NN-1R t=20"), 4.0)]
 CALLS: dict[str, Callable[[int], Any]] = {
+    "experiment.reduction.resampled_draws": lambda seed: resampled_draws("uniform 0.2", 3, seed),
     "stats.resampling.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
+    "stats.resampling.draw_weights": lambda seed: draw_weights(3, 50, rng=_rng(seed)),
     "experiment.cells.rank_seed": lambda seed: np.array(rank_seed(seed, 0)),
     "experiment.measurement.measure": lambda seed: (
         measure(POPULARITY, SPLIT, "RR", protocol="TI-NN-AR N=9 rel>=4", seed=seed)["RR"].drawn

@@ -4,7 +4,8 @@
 the
    edition's data set, with the line numbers of its source, and a download that reads well outside
    the book.
-2. Editions: which data set this build is for, the switch to the others, and links to their cards.
+2. Editions: which data set this build is for, the switch to the others, links to their cards, and
+   files that belong to a page.
 3. The public address: buttons that need one are there only when ``pyproject.toml`` names one.
 4. Assets: MathJax, style sheets and scripts from this repository; nothing that fetches from
    elsewhere.
@@ -20,7 +21,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,9 @@ from sphinx.errors import SphinxError
 from sphinx.util import logging
 
 from pictures import inline_pictures
+from recbias._system.places import packaged
 from recbias.book.findings import Findings, resolve_findings, stored_findings
+from recbias.book.matrix import document_text
 from recbias.book.notebooks import Chapter, edition_name, line_numbers, run_chapter
 from recbias.book.standalone.plain_markdown import plain_notebook
 from recbias.errors import RecbiasError
@@ -170,6 +173,34 @@ def link_cards(
         return f'href="{Path(os.path.relpath(card, here)).as_posix()}#{anchor}"'
 
     context["body"] = _CARD.sub(link, context["body"])
+
+
+_FILE = re.compile(r'<span data-file="([^"]+)">([^<]+)</span>')
+
+
+def ship_files(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
+) -> None:
+    """Put what a page offers as files beside it, and link it there."""
+    if "data-file=" not in context.get("body", ""):
+        return
+    folder = Path(app.outdir, pagename).parent
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def ship(found: re.Match[str]) -> str:
+        name, title = found.groups()
+        (folder / name).write_text(_FILES[name](app.config.bookkit_edition), encoding="utf-8")
+        return f'<a href="{name}" download>{title}</a>'
+
+    context["body"] = _FILE.sub(ship, context["body"])
+
+
+_FILES: dict[str, Callable[[str], str]] = {
+    "claims.json": document_text,
+    "claims.schema.json": lambda _: packaged("published/claims.schema.json").read_text("utf-8"),
+    "recount.py": lambda _: Path(__file__).parents[1].joinpath("recount.py").read_text("utf-8"),
+}
+"""What pages may offer, of an edition."""
 
 
 # -- 3. the public address -------------------------------------------------------------------------
@@ -329,4 +360,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("html-page-context", add_switch, priority=400)
     app.connect("html-page-context", drop_roles)
     app.connect("html-page-context", link_cards, priority=400)
+    app.connect("html-page-context", ship_files, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,8 +12,10 @@ from recbias.book.chapters import (
     concentration_metrics,
     design_alternatives,
     offline_option_taxonomy,
+    overcoming_popularity_bias,
     popularity_bias,
     sparsity_bias,
+    true_vs_false_positive_disagreement,
 )
 from recbias.book.chapters.concentration_metrics import figures as of_concentration
 from recbias.book.chapters.concentration_metrics.loop import CHOICES
@@ -21,10 +23,16 @@ from recbias.book.chapters.design_alternatives import figures as of_designs
 from recbias.book.chapters.design_alternatives.panels import Design, four_designs
 from recbias.book.chapters.offline_option_taxonomy import figures as of_options
 from recbias.book.chapters.offline_option_taxonomy import figures_of_decisions as of_decisions
+from recbias.book.chapters.overcoming_popularity_bias import figures as of_remedies
+from recbias.book.chapters.overcoming_popularity_bias.truth_tables import true_order_tables
 from recbias.book.chapters.popularity_bias import figures as of_popularity
 from recbias.book.chapters.popularity_bias import law
 from recbias.book.chapters.popularity_bias import setup as popularity_setup
 from recbias.book.chapters.sparsity_bias import figures as of_sparsity
+from recbias.book.chapters.true_vs_false_positive_disagreement import figures as of_misses
+from recbias.book.chapters.true_vs_false_positive_disagreement.judgment_tables import (
+    judgment_tables,
+)
 from recbias.book.figures import Figure
 from recbias.book.systems import figures as of_systems
 from recbias.book.systems import sensitivity
@@ -115,6 +123,44 @@ def _of_concentration() -> list[Figure]:
     ]
 
 
+def _of_remedies() -> list[Figure]:
+    results = recorded(overcoming_popularity_bias.CHAPTER)
+    both = {name: results[name] for name in ("systems", "uniform")}
+    kept = {name: results[name] for name in ("kept", "kept_uniform")}
+    return [
+        of_remedies.two_tests(0.2, 0.2),
+        of_remedies.over_random(both, 10),
+        of_remedies.remedies(both),
+        of_remedies.positive_ratios(results["positive_ratio"]),
+        of_remedies.causes(kept, 10),
+        of_remedies.judged(results["systems"]),
+        of_remedies.gammas(results["systems"], 10),
+        of_remedies.true_orders(true_order_tables({}), 10),
+        of_remedies.winners(results["worlds"]),
+        of_remedies.over_relation(results["worlds"]),
+        of_remedies.weights(results["steck"]),
+        of_remedies.best_gamma(results["worlds"]),
+    ]
+
+
+def _of_misses() -> list[Figure]:
+    results = recorded(true_vs_false_positive_disagreement.CHAPTER)
+    items, judged = (results["items"], results["item_groups"]), judgment_tables(None)
+    return [
+        of_misses.lead(results["systems"]),
+        of_misses.two_counts(results["systems"]),
+        of_misses.item_curves(*items),
+        of_misses.item_functions(*items),
+        of_misses.flat(results),
+        of_misses.each_count(results["systems"]),
+        of_misses.tau_maps(results["worlds"], results["points"], results["bars"]),
+        of_misses.judged_orders(judged, 10),
+        of_misses.mixed_orders(judged, 10),
+        of_misses.trusted_shares(results["trust"]),
+        of_misses.answers(results["trust"]),
+    ]
+
+
 def _of_options() -> list[Figure]:
     results = recorded(offline_option_taxonomy.CHAPTER)
     return [
@@ -147,6 +193,8 @@ _PAGES: Mapping[str, Callable[[], list[Figure]]] = {
     "01": _of_designs,
     "02": _of_sparsity,
     "03": _of_popularity,
+    "04": _of_remedies,
+    "05": _of_misses,
     "06": _of_concentration,
     "07": _of_options,
     "index": _of_index,
@@ -160,6 +208,8 @@ PACKAGES = {
     "01": "design_alternatives",
     "02": "sparsity_bias",
     "03": "popularity_bias",
+    "04": "overcoming_popularity_bias",
+    "05": "true_vs_false_positive_disagreement",
     "06": "concentration_metrics",
     "07": "offline_option_taxonomy",
 }

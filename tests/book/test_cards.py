@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import json
 import math
 import re
 from base64 import b64decode
@@ -20,14 +19,12 @@ from click.testing import CliRunner
 from recbias.book import matrix
 from recbias.book.cards import (
     KINDS,
-    answer_totals,
     by_importance,
     claim_html,
     finding_html,
     lead,
     measured_text,
     standing_html,
-    totals,
     verdict_cards,
 )
 from recbias.book.chapters.design_alternatives import setup
@@ -38,8 +35,10 @@ from recbias.claims.answers import Answers
 from recbias.claims.judging import Verdict, by_parts
 from recbias.claims.ledger import NO_ASSERTION
 from recbias.claims.parts import Part
+from recbias.claims.reading import answer_totals, csv_text, totals
 from recbias.claims.records import Record, criteria_of
 from recbias.claims.topics import chapters
+from recbias.claims.writing import build
 from recbias.cli.commands import main
 from recbias.errors import ConfigError
 from recbias.experiment.results import Quantity, recorded_datasets
@@ -335,7 +334,9 @@ def test_published_values_that_parts_name_exist():
 @pytest.mark.slow
 def test_every_cell_is_the_verdict_of_judge(judged):
     found, written = {}, {c.id: chapters()[c.topic] for c in claims() if chapters()[c.topic]}
-    for code, href, name, card, label, sign in CELL.findall(matrix.matrix_html(judged)):
+    for code, href, name, card, label, sign in CELL.findall(
+        matrix.matrix_html(judged, build(judged))
+    ):
         claim = label.split(" on ")[0]
         found[name, claim] = code.replace("-", " ")
         assert label == f"{claim} on {name}: {found[name, claim]}"
@@ -360,14 +361,14 @@ def test_a_cell_that_is_not_the_verdict_is_seen(judged):
     place = next(n for n, each in enumerate(broken["ml-100k"]) if each.claim.id == "BCC17-F2A")
     found = broken["ml-100k"][place]
     broken["ml-100k"][place] = dataclasses.replace(found, verdict="no")
-    cells = [CELL.findall(matrix.matrix_html(each)) for each in (judged, broken)]
+    cells = [CELL.findall(matrix.matrix_html(each, build(each))) for each in (judged, broken)]
     differing = [a[4] for a, b in zip(*cells, strict=True) if a != b]
     assert found.verdict != "no"
     assert differing == [f"BCC17-F2A on ml-100k: {found.verdict}"]
 
 
 def test_anchors_of_the_matrix_exist_once(judged):
-    page = matrix.matrix_html(judged)
+    page = matrix.matrix_html(judged, build(judged))
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
@@ -379,7 +380,7 @@ def test_the_edition_comes_first_and_lends_its_findings(judged, monkeypatch):
     assert [next(iter(each)) for each in (judged, other)] == ["ml-1m", "ml-100k"]
     assert sorted(judged) == sorted(other)
     for each in (judged, other):
-        page, edition = matrix.matrix_html(each), next(iter(each))
+        page, edition = matrix.matrix_html(each, build(each)), next(iter(each))
         (f2a,) = (v for v in each[edition] if v.claim.id == "BCC17-F2A")
         assert f"<summary>{typeset(lead(f2a).finding)}</summary>" in page
         value = (
@@ -414,7 +415,7 @@ def test_entries_without_an_assertion_are_known():
 
 
 @pytest.mark.parametrize("topic", ["concentration metrics", "true vs false positive disagreement"])
-def test_entries_without_an_assertion_are_in_no_total_of_claims(topic):
+def test_entries_without_an_assertion_are_in_no_total_of_claims(topic, monkeypatch):
     """Wherever a page counts: groups of cards, chapters of the matrix, answers, lists of claims."""
     found = verdicts_of(topic, "yes")
     n_apart = sum(each.claim.id in APART for each in found)
@@ -424,41 +425,45 @@ def test_entries_without_an_assertion_are_in_no_total_of_claims(topic):
     groups = re.findall(r"</strong>: (\d+) yes", verdict_cards(found))
     assert list(map(int, groups)) == [*(counts[kind] for kind in KINDS if counts[kind]), n_apart]
 
+    document = build({"ml-1m": found})
+    for claim, each in zip(document["claims"], found, strict=True):
+        claim["answers"] = Answers(each.claim, ("ml-1m",), "yes").to_dict()
     told = f"{n_claims} yes; apart: {n_apart} with {NO_ASSERTION}</span>"
-    assert told in matrix.matrix_html({"ml-1m": found})
-    kinds = re.findall(r'data-class="([^"]+)"', matrix.matrix_html({"ml-1m": found}))
+    assert told in matrix.matrix_html({"ml-1m": found}, document)
+    kinds = re.findall(r'data-class="([^"]+)"', matrix.matrix_html({"ml-1m": found}, document))
     assert Counter(kinds) == {**counts, NO_ASSERTION: n_apart}
     small = matrix.small_matrix_html({"ml-1m": found})
     assert not any(name.lower() in small for name in APART)
 
-    answered = [Answers(each.claim, ("ml-1m",), "yes") for each in found]
-    page = matrix.answers_html(answered)
+    page = matrix.answers_html(document)
     assert f"empirical: {counts['empirical']} yes; apart: {n_apart} with {NO_ASSERTION}" in page
-    for table in (totals(found), answer_totals(answered)):
-        assert table.loc["empirical", "yes"] == counts["empirical"]
-        assert table.loc[NO_ASSERTION, "yes"] == n_apart
+    for table in (totals(document, "ml-1m"), answer_totals(document)):
+        assert table["empirical"]["yes"] == counts["empirical"]
+        assert table[NO_ASSERTION]["yes"] == n_apart
     listed = claims_of(topic)
     assert f"The {n_claims} claims of this chapter, and {n_apart} with {NO_ASSERTION}<" in listed
-    assert f"<td>{n_claims}; apart: {n_apart} with {NO_ASSERTION}</td>" in matrix.chapters_html()
+    shown = f"<td>{n_claims}; apart: {n_apart} with {NO_ASSERTION}</td>"
+    monkeypatch.setattr(matrix, "chapters", lambda: {topic: chapters()[topic]})
+    assert shown in matrix.chapters_html(document)
 
 
 def test_what_is_handed_out_says_how_it_counts():
     found = verdicts_of("concentration metrics", "yes")
-    rows = list(csv.DictReader(io.StringIO(matrix.scorecard_csv({"ml-1m": found}))))
+    document = build({"ml-1m": found})
+    rows = list(csv.DictReader(io.StringIO(csv_text(document))))
     assert {row["claim"] for row in rows if row["counts as"] == NO_ASSERTION} == {"ATM15-C-POP"}
-    documents = [each.to_dict() for each in found]
-    documents += [Answers(each.claim, (), "yes").to_dict() for each in found]
-    apart = {each["id"] for each in documents if each["counts as"] == NO_ASSERTION}
-    assert apart == {"ATM15-C-POP"}
-    assert all(d["counts as"] == d["class"] for d in documents if d["id"] != "ATM15-C-POP")
+    told = {claim["id"]: claim for claim in document["claims"]}
+    assert told.pop("ATM15-C-POP")["counts as"] == NO_ASSERTION
+    assert all(claim["counts as"] == claim["class"] for claim in told.values())
 
 
-def test_a_chapter_that_is_not_written_takes_a_line_too(monkeypatch):
+def test_a_chapter_that_is_not_written_takes_a_line_too(judged, monkeypatch):
     written = chapters()
     assert all(written.values())
-    assert "not yet written" not in matrix.chapters_html()
+    document = build({"ml-1m": judged["ml-1m"]})
+    assert "not yet written" not in matrix.chapters_html(document)
     monkeypatch.setattr(matrix, "chapters", lambda: written | {TOPIC: ""})
-    page = matrix.chapters_html()
+    page = matrix.chapters_html(document)
     assert page.count("not yet written") == 1
     assert page.count("<tr>") == len(written) + 1
 
@@ -468,10 +473,11 @@ def test_a_chapter_that_is_not_written_takes_a_line_too(monkeypatch):
 
 def test_the_downloads_hold_what_was_judged(judged):
     links = re.findall(
-        r'download="([^"]+)" href="data:[^;]+;base64,([^"]+)"', matrix.scorecard_links(judged)
+        r'download="([^"]+)" href="data:[^;]+;base64,([^"]+)"',
+        matrix.scorecard_links(build(judged)),
     )
     files = {name: b64decode(content).decode() for name, content in links}
-    assert set(files) == {"scorecard.csv", "scorecard-ml-1m.json"}
+    assert set(files) == {"scorecard.csv"}
     rows = list(csv.DictReader(io.StringIO(files["scorecard.csv"])))
     written = {claim.id for claim in claims() if chapters()[claim.topic]}
     told = {(row["dataset"], row["claim"]): row["verdict"] for row in rows}
@@ -485,9 +491,6 @@ def test_the_downloads_hold_what_was_judged(judged):
     (value,) = (row for row in f2a if row["published"])
     assert (value["asserts"], value["published"], value["part"]) == ("6", "0.08", "holds")
     assert float(value["low"]) < float(value["value"]) < float(value["high"])
-    documents = json.loads(files["scorecard-ml-1m.json"])
-    assert documents == json.loads(json.dumps([each.to_dict() for each in judged["ml-1m"]]))
-    assert {"paper", "where", "claim"} <= set(documents[0])
 
 
 def differing_lines(text: str, judged: matrix.Matrix) -> list[str]:
@@ -518,7 +521,7 @@ def differing_lines(text: str, judged: matrix.Matrix) -> list[str]:
 
 
 def test_every_line_of_the_csv_is_a_part(judged):
-    assert differing_lines(matrix.scorecard_csv(judged), judged) == []
+    assert differing_lines(csv_text(build(judged)), judged) == []
 
 
 @pytest.mark.slow
@@ -534,11 +537,11 @@ def test_a_line_that_is_not_the_part_is_seen(judged):
     ):
         broken = list(judged["ml-1m"])
         broken[place] = dataclasses.replace(broken[place], parts=parts)
-        assert differing_lines(matrix.scorecard_csv({**judged, "ml-1m": broken}), judged)
+        assert differing_lines(csv_text(build({**judged, "ml-1m": broken})), judged)
 
 
 @pytest.mark.slow
 def test_the_command_line_prints_the_same_csv(judged):
     told = CliRunner().invoke(main, ["claims", "--dataset", "ml-100k", "--csv"])
     assert told.exit_code == 0
-    assert told.output == matrix.scorecard_csv({"ml-100k": judged["ml-100k"]})
+    assert told.output == csv_text(build({"ml-100k": judged["ml-100k"]}))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -49,18 +51,20 @@ def kept() -> dict[str, Results]:
 
 
 def test_what_is_left_is_taken_apart_into_what_adds_up(kept: dict[str, Results]) -> None:
-    found = figures.causes_of_kept(kept)
+    figure = figures.causes(kept, 10)
+    found = figure.rows.set_index("test")
     assert found.sum(axis=1).tolist() == pytest.approx([0.0638, 0.043, 0.0143, 0.0231, 0.0153])
     uniform = found.loc["uniform test (U1R)"]
     assert uniform["popular items are liked more often"] == pytest.approx(0.0072)
     assert uniform["training items are no rivals"] == pytest.approx(0.0059)
-    assert "55% is owed to liking" in figures.causes_title(found)
+    assert "55% is owed to liking" in figure.title
 
 
 def test_where_nothing_is_left_nothing_is_taken_apart(kept: dict[str, Results]) -> None:
-    found = figures.causes_of_kept(kept)
-    found.loc["uniform test (U1R)", "popular items are liked more often"] = -0.01
-    assert "leaves Popularity nothing" in figures.causes_title(found)
+    figure = figures.causes(kept, 10)
+    rows = figure.rows.set_index("test")
+    rows.loc["uniform test (U1R)", "popular items are liked more often"] = -0.01
+    assert "leaves Popularity nothing" in replace(figure, rows=rows.reset_index()).title
 
 
 @pytest.fixture(scope="module")
@@ -79,44 +83,65 @@ def both() -> dict[str, Results]:
 
 
 def test_popularity_stands_over_random_under_each_test(both: dict[str, Results]) -> None:
-    found = figures.over_random(both).set_index("label")
+    figure = figures.over_random(both, 10)
+    found = figure.rows.set_index("label")
     assert found["value"].to_dict() == pytest.approx(
         {"1R": 6, "head": 4, "U1R": 2, "P1R": 1.4, "AR-level": 1, "UAR": 1, "AI-UAR": 1}
     )
-    title = figures.over_random_title(found.reset_index())
-    assert "6.0 times" in title
-    assert "1.4 times by P1R" in title
+    assert "6.0 times" in figure.title
+    assert "1.4 times by P1R" in figure.title
+
+
+def test_a_table_says_how_far_draws_are_apart(both: dict[str, Results]) -> None:
+    uniform = both["uniform"]
+    spread = uniform.values["label"].map({"U1R": 0.0004, "UAR": 0.0007})
+    frame = uniform.values.assign(fold_sd=spread)
+    text = figures.draws_table(dataclasses.replace(uniform, values=frame))
+    assert "| system | P@10, U1R | interval | s.d. of draws | P@10, UAR |" in text
+    row = next(line for line in text.splitlines() if line.startswith("| pLSA |"))
+    assert row == (
+        "| pLSA | 0.0200 | 0.0190 to 0.0210 | 0.0004 | 0.0100 | 0.0090 to 0.0110 | 0.0007 |"
+    )
+    # Of a single draw nothing is known.
+    alone = figures.draws_table(dataclasses.replace(uniform, values=frame.assign(fold_sd=np.nan)))
+    assert "0.0004" not in alone
 
 
 def test_systems_come_in_their_order_under_1r_and_have_places(both: dict[str, Results]) -> None:
-    shown = figures.remedies_shown(both)
-    assert shown["systems"] == list(setup.FIGURE_8)
-    assert figures.places_title(shown["found"]).endswith("2 (1R), 2 (head), 2 (U1R), 2 (P1R)")
-    moved = shown["found"].copy()
+    figure = figures.remedies(both)
+    assert list(dict.fromkeys(figure.rows["system"])) == list(setup.FIGURE_8)
+    assert figure.title.endswith("2 (1R), 2 (head), 2 (U1R), 2 (P1R)")
+    moved = figure.rows.copy()
     last = (moved["label"] == "P1R") & (moved["system"] == "Popularity")
     moved.loc[last, "value"] = 0.0
-    assert figures.places_title(moved).endswith("2 (U1R), 5 (P1R)")
+    assert replace(figure, rows=moved).title.endswith("2 (U1R), 5 (P1R)")
 
 
 def test_a_range_of_infap_goes_from_pool_to_pool(both: dict[str, Results]) -> None:
-    found = figures.judged_shown(both["systems"])["found"]
+    figure = figures.judged(both["systems"])
+    found = figure.rows.rename(columns={"stripe": "row"})
     assert not ((found["row"] == "bpref") & (found["panel"] == "1R")).any()
     pooled = found[(found["row"] == "infAP") & (found["panel"] == "TI-AN-AR")]
     assert pooled[["least", "most"]].notna().all(axis=None)
     assert found[found["row"] == "bpref"][["least", "most"]].isna().all(axis=None)
-    assert "2 by bpref, 2 by infAP" in figures.judged_title(found)
+    assert "2 by bpref, 2 by infAP" in figure.title
 
 
 def test_gammas_are_shares_of_the_best_and_the_last_is_infinite(both: dict[str, Results]) -> None:
-    found = figures.gammas_shown(both["systems"])
+    figure = figures.gammas(both["systems"], 10)
+    found = figure.rows
     assert sorted(found["gamma"].unique()) == sorted(setup.GAMMAS)
     assert np.isinf(found["gamma"].max())
     assert found.groupby("gamma")["value"].max().tolist() == pytest.approx([1] * 6)
-    assert "at place 2 of 5 by recall" in figures.gammas_title(found)
+    assert "at place 2 of 5 by recall" in figure.title
 
 
 def test_a_random_and_a_uniform_test_have_as_many_ratings() -> None:
-    found = figures.two_tests(0.2, 0.2)
+    figure = figures.two_tests(0.2, 0.2)
+    own = figure.rows[figure.rows["panel"] == "uniform test"]
+    found = own.pivot_table(index="rank", columns="line", values="value")
+    assert (found["uniform"].iloc[0] > 0, found["uniform"].iloc[-1]) == (True, 0)
+    assert found["uniform"].nunique() == 2
     shortfall = found["random"].sum() - found["uniform"].sum()
     assert 0 <= shortfall <= (found["uniform"] > 0).sum()  # less than one rating per tested item
-    assert "times the ratings" in figures.two_tests_title(found)
+    assert "times the ratings" in figure.title

@@ -34,20 +34,23 @@ def _style() -> Iterator[None]:
 
 
 def others(figure: Figure) -> Iterator[Figure]:
-    """Give a figure other rows: the numbers of a column in another order, or mirrored."""
-    rng = np.random.default_rng(1)
+    """Give a figure other rows: what is in a column in another order, or mirrored."""
+    order = np.random.default_rng(1).permutation(len(figure.rows))
     for name, kind in figure.rows.dtypes.items():
-        values = figure.rows[name].to_numpy()
-        if kind.kind in "fi" and not np.isnan(values).all():
-            for other in (values[rng.permutation(len(values))], np.nanmax(values) - 0.9 * values):
-                yield dataclasses.replace(figure, rows=figure.rows.assign(**{str(name): other}))
+        values = figure.rows[name]
+        changed = [values.to_numpy()[order]]
+        if kind.kind in "fi" and np.isfinite(values.max()):
+            changed.append((values.max() - 0.9 * values).to_numpy())
+        for other in changed:
+            yield dataclasses.replace(figure, rows=figure.rows.assign(**{str(name): other}))
 
 
 def follows(figure: Figure) -> bool:
     """Tell whether title, alternative text and table are others where some column is."""
     said = (figure.title, figure.alt, figure.table)
     for other in others(figure):
-        with contextlib.suppress(KeyError, IndexError):  # places where nothing was measured
+        # a place may be named twice, or where nothing was measured
+        with contextlib.suppress(KeyError, IndexError, TypeError, ValueError):
             if all(np.array(said) != (other.title, other.alt, other.table)):
                 return True
     return False

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 import pytest
 from click.testing import CliRunner
 
-from recbias.book.cards import answer_totals
 from recbias.book.matrix import answers_html
 from recbias.claims import claims
 from recbias.claims.answers import FATES, Answers, answer, joined
-from recbias.claims.home import NOT_AT_HAND, hangs_on_no_data, home
+from recbias.claims.home import hangs_on_no_data, home
 from recbias.claims.judging import Verdict, by_parts
 from recbias.claims.parts import Part
+from recbias.claims.reading import NOT_AT_HAND, answer_totals
 from recbias.claims.records import Record
 from recbias.cli.commands import main
 
@@ -94,7 +94,7 @@ def test_data_that_nobody_here_has_reproduce_nothing() -> None:
     found = answer(of("BCC17-C-DISAGREE", {"ml-1m": "holds", "coat": "refuted"}))
     assert (found.reproduced, found.where) == (NOT_AT_HAND, NOT_AT_HAND)
     assert found.generalises == "holds on 1 of 2, fails on 1"
-    assert found.to_dict()["home"] == NOT_AT_HAND
+    assert found.to_dict()["home"] == []
 
 
 def test_what_hangs_on_no_data_counts_once() -> None:
@@ -146,18 +146,24 @@ def test_where_data_sets_at_home_differ_each_is_named() -> None:
 
 
 def test_totals_count_what_hangs_on_no_data_and_what_asserts_nothing_apart() -> None:
-    found = [
-        Answers(claim, home(claim, OTHERS), "yes", no_data=hangs_on_no_data(claim))
+    rows = [
+        {
+            "class": claim.kind,
+            "counts as": claim.counts_as,
+            "answers": Answers(
+                claim, home(claim, OTHERS), "yes", no_data=hangs_on_no_data(claim)
+            ).to_dict(),
+        }
         for claim in claims()
     ]
-    table = answer_totals(found)
-    assert table["all"].sum() == len(claims())
+    table = answer_totals({"claims": rows})
+    assert sum(row["all"] for row in table.values()) == len(claims())
     without = sum(not claim.asserts for claim in claims())
     apart = sum(bool(claim.asserts) and hangs_on_no_data(claim) for claim in claims())
-    assert table.loc["no assertion of a paper", "all"] == without == 7
-    assert table.loc["hangs on no data", "all"] == apart
+    assert table["no assertion of a paper"]["all"] == without == 7
+    assert table["hangs on no data"]["all"] == apart
     rest = [c for c in claims() if c.asserts and c.kind == "empirical" and not hangs_on_no_data(c)]
-    assert table.loc["empirical", "yes"] == len(rest)
+    assert table["empirical"]["yes"] == len(rest)
 
 
 def test_the_command_prints_both_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,25 +171,29 @@ def test_the_command_prints_both_answers(monkeypatch: pytest.MonkeyPatch) -> Non
     derived = BY_ID["ATM15-C-POP"]
     verdicts.append({name: by_parts(derived, [part("holds")]) for name in OTHERS})
     both = {name: [each[name] for each in verdicts] for name in OTHERS}
-    monkeypatch.setattr("recbias.claims.judging.scorecards", lambda datasets: both)
+    monkeypatch.setattr("recbias.claims.writing.scorecards", lambda datasets, load: both)
     told = CliRunner().invoke(main, ["claims", "--reproduced"], catch_exceptions=False)
-    assert told.output.splitlines() == [
+    both_lines, _, totals = told.output.partition("\n\n")
+    assert both_lines.splitlines() == [
         "BCC17-C-OTHER      yes (ml-1m); holds on 5 of 5",
         "BCC17-EQ1          yes (no data); counts once",
         "ATM15-C-POP        yes (filmtrust, ml-100k, ml-1m, ml-latest-small); holds on 2 of 2; "
         "no assertion of a paper",
     ]
+    assert [line.split()[-8] for line in totals.splitlines()[1:]] == ["1", "0", "0", "1", "1"]
     told = CliRunner().invoke(main, ["claims", "--reproduced", "--json"], catch_exceptions=False)
-    rows = json.loads(told.output)
-    assert [row["home"] for row in rows[:2]] == [["ml-1m"], "no data"]
+    found = json.loads(told.output)["claims"]
+    rows = [claim["answers"] for claim in found]
+    assert [(row["no data"], row["home"]) for row in rows[:2]] == [(False, ["ml-1m"]), (True, [])]
     counted = ["empirical", "theorem", "no assertion of a paper"]
-    assert [row["counts as"] for row in rows] == counted
+    assert [claim["counts as"] for claim in found] == counted
     assert rows[0]["generalises"] == {"holds": 5}
 
 
 def test_the_page_shows_claim_home_and_both_answers() -> None:
-    found = [answer(of(GENERAL, {"ml-1m": "holds", "coat": "refuted"}))]
-    page = answers_html(found)
+    told = answer(of(GENERAL, {"ml-1m": "holds", "coat": "refuted"}))
+    row = {"id": GENERAL, "chapter": told.claim.topic, "counts as": told.claim.counts_as}
+    page = answers_html({"claims": [{**row, "answers": told.to_dict()}]})
     assert "ml-1m" in page
     assert "holds on 0 of 1, fails on 1" in page
     assert f'href="#{GENERAL.lower()}"' in page

@@ -14,7 +14,7 @@ import recbias.claims
 import recbias.experiment.makers
 import recbias.experiment.results
 from golden_functions import called, records_of
-from recbias.book.cards import assertion_counts, totals, verdict_cards
+from recbias.book.cards import verdict_cards
 from recbias.book.chapters.design_alternatives import figures, setup
 from recbias.book.html import typeset
 from recbias.book.notebooks import list_chapters
@@ -35,8 +35,10 @@ from recbias.claims.checks import IDENTITIES, Check, Checks
 from recbias.claims.evidence import Evidence, NotComputed, axis_labels
 from recbias.claims.expressions import Call, walk
 from recbias.claims.lock import criterion_digest, lock_file, locked_criteria
+from recbias.claims.reading import assertion_totals, totals
 from recbias.claims.records import criteria_of
 from recbias.claims.topics import find_judged
+from recbias.claims.writing import build
 from recbias.cli.commands import main
 from recbias.errors import ConfigError, StoreError
 from recbias.experiment.makers import find_maker, maker
@@ -87,12 +89,11 @@ def test_every_assertion_is_a_part_or_says_why_not(topic):
 
 
 def test_assertions_are_counted_by_chapter():
-    counts = assertion_counts()
-    assert list(counts.index) == list(TOPICS)
-    assert counts["all"].sum() == sum(len(claim.asserts) for claim in claims())
-    assert (counts.drop(columns="all").sum(axis=1) == counts["all"]).all()
-    assert counts.loc[TOPIC, "judged"] > counts.loc[TOPIC, "open"]
-    assert (counts["open"] == 0).all()
+    counts = assertion_totals(build({"ml-1m": scorecard("ml-1m")}))
+    assert set(counts) == set(TOPICS)
+    assert sum(row["all"] for row in counts.values()) == sum(len(c.asserts) for c in claims())
+    assert counts[TOPIC]["judged"] > counts[TOPIC]["open"]
+    assert all(row["open"] == 0 for row in counts.values())
     standings = {assertion_standing(BY_ID["BCC17-F3L"], number) for number in (1, 4, 6)}
     assert standings == {"judged"}, "two of them under another claim"
 
@@ -535,14 +536,15 @@ def test_without_its_module_a_chapter_is_not_written(made_up, tmp_path):
 
 def test_the_scorecard_lists_all_claims_and_totals_classes_apart():
     verdicts = scorecard("ml-1m")
-    table = totals(verdicts)
-    assert table["all"].sum() == len(claims())
+    document = build({"ml-1m": verdicts})
+    table = totals(document, "ml-1m")
+    assert sum(row["all"] for row in table.values()) == len(claims())
     without = [claim for claim in claims() if not claim.asserts]
     assert {claim.id for claim in without} >= {"ATM15-C-POP", "TOIS21-F9"}
-    assert table.loc["no assertion of a paper", "all"] == len(without)
-    strict = totals(verdicts, strict=True)
-    assert strict["all"].tolist() == table["all"].tolist()
-    assert strict.loc["empirical", "yes"] < table.loc["empirical", "yes"]
+    assert table["no assertion of a paper"]["all"] == len(without)
+    strict = totals(document, "ml-1m", strict=True)
+    assert [row["all"] for row in strict.values()] == [row["all"] for row in table.values()]
+    assert strict["empirical"]["yes"] < table["empirical"]["yes"]
     measured = {topic for topic in WRITTEN if load_chapter(chapters()[topic], "ml-1m")}
     assert TOPIC in measured
     # By all parts alike: a claim without a core part of its own waits for one.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
-from recbias.errors import ConfigError, DataError
+from recbias.errors import ConfigError, DataError, DataWarning
 from recbias.protocol import splits
 from recbias.protocol.splits import SplitRule, uniform_plan
 from recbias.protocol.testset import dataset_splits
@@ -143,3 +144,63 @@ def test_a_grid_is_split_by_it() -> None:
     assert split.test_items.tolist() == plan.items.tolist()
     assert len(split.test) == len(plan.items) * plan.n_each
     assert str(SplitRule.parse("uniform 0.2")) == split.rule
+
+
+def test_draws_are_folds_of_their_own() -> None:
+    """Each is a uniform test of all ratings; none knows of another, as parts of one whole do."""
+    ratings = ratings_of([40] * 6 + [30] * 6 + [3])
+    drawn = SplitRule.parse("uniform 0.2 draws=4").splits(ratings, rng=np.random.default_rng(1))
+    plan = uniform_plan(ratings.item_counts(), 0.2)
+    assert [(split.fold, split.rule) for split in drawn] == [
+        (fold, "uniform 0.2 draws=4") for fold in range(4)
+    ]
+    tested = []
+    for split in drawn:
+        assert split.test.item_counts()[plan.items].tolist() == [plan.n_each] * len(plan.items)
+        assert len(split.train) + len(split.test) == len(ratings)
+        tested.append(set(zip(split.test.user.tolist(), split.test.item.tolist(), strict=True)))
+    for a, b in combinations(tested, 2):
+        assert 0 < len(a & b) < len(a)
+    first = SplitRule.parse("uniform 0.2").splits(ratings, rng=np.random.default_rng(1))
+    assert len(first) == 1
+    assert np.array_equal(first[0].test.user, drawn[0].test.user)
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("uniform 0.2 draws=1", "uniform 0.2"),
+        ("uniform 0.2 draws=5", "uniform 0.2 draws=5"),
+        ("uniform 0.1 draws=5 eps=0.3", "uniform 0.1 eps=0.3 draws=5"),
+        ("uniform 0.1 eps=0.2 draws=5", "uniform 0.1 draws=5"),
+    ],
+)
+def test_rules_with_draws_print_and_parse(text: str, printed: str) -> None:
+    rule = SplitRule.parse(text)
+    assert str(rule) == printed
+    assert SplitRule.parse(printed) == rule
+    assert ("draws that know nothing" in rule.meaning) == ("draws" in printed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "uniform 0.2 draws=0",
+        "uniform 0.2 draws=2.5",
+        "uniform 0.2 draws=",
+        "uniform 0.2 draws=2 draws=3",
+        "ratio 0.2 draws=5",
+        "k-fold 5 draws=2",
+        "uniform draws=5",
+    ],
+)
+def test_draws_that_make_no_sense_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="expected something like"):
+        SplitRule.parse(text)
+
+
+def test_a_warning_of_another_share_names_no_fold_of_draws() -> None:
+    ratings = ratings_of([12] * 5)
+    drawn = SplitRule.parse("uniform 0.2 draws=2").splits(ratings, rng=np.random.default_rng(1))
+    with pytest.warns(DataWarning, match=r"asked to test 20 %, it tests 75 %: each tested item"):
+        splits.warn_of_other_share(drawn)

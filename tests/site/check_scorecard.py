@@ -25,6 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from recount import recount
 
 from chromium import launch
 from recbias.book import matrix
@@ -48,6 +49,9 @@ COLUMNS = """() => [...document.querySelector("table.matrix").querySelectorAll("
   .map(e => e.textContent)"""
 FILES = """() => Object.fromEntries([...document.querySelectorAll(".downloads a[download]")]
   .map(a => [a.download, a.href.split("base64,")[1]]))"""
+TOTALS = """() => [...document.querySelectorAll("table")].map(table =>
+  [...table.rows].map(row => [...row.cells].map(cell => cell.textContent.trim())))
+  .filter(rows => rows[0][0] === "class")"""
 Judge = Callable[[str], matrix.Matrix]
 
 SCREENS, HEIGHT = 4, 900
@@ -134,7 +138,8 @@ def check_verdicts(page: Page, path: Path, site: Path, judged: matrix.Matrix) ->
             yield f"{anchor}: shows {row['numbers']} where {_numbers(verdict)} is measured"
     if shown:
         yield f"rows of no claim: {sorted(shown)}"
-    yield from _check_files(page.evaluate(FILES), judged)
+    yield from _check_files(page.evaluate(FILES), path.parent, judged)
+    yield from _check_totals(page.evaluate(TOTALS), path.parent, edition)
 
 
 def _card(path: Path, site: Path, edition: str, name: str, chapter: str) -> str:
@@ -167,22 +172,25 @@ def _numbers(verdict: Verdict) -> list[str]:
     return [unescape(re.sub(r"<[^>]+>", "", typeset(each))) for each in (published, text)]
 
 
-def _check_files(files: dict[str, str], judged: matrix.Matrix) -> Iterator[str]:
+def _check_files(files: dict[str, str], folder: Path, judged: matrix.Matrix) -> Iterator[str]:
     """Compare what can be downloaded with verdicts and parts."""
-    edition = next(iter(judged))
-    names = ["scorecard.csv", f"scorecard-{edition}.json"]
-    if list(files) != names:
+    document = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    names = [each["name"] for each in document["datasets"]]
+    told = {claim["id"]: claim["verdicts"] for claim in document["claims"]}
+    wanted: dict[str, dict[str, object]] = {}
+    for name in names:
+        for verdict in judged.get(name, ()):
+            wanted.setdefault(verdict.claim.id, {})[name] = verdict.to_dict()
+    if told != wanted or set(names) != set(judged):
+        yield "claims.json is not what is judged"
+    if list(files) != ["scorecard.csv"]:
         yield f"downloads {list(files)}"
         return
-    table, document = (b64decode(files[name]).decode() for name in names)
-    wanted = [each.to_dict() for each in judged[edition]]
-    if json.dumps(json.loads(document)) != json.dumps(wanted):
-        yield f"{names[1]} is not what is judged"
-    rows = list(csv.DictReader(io.StringIO(table)))
+    rows = list(csv.DictReader(io.StringIO(b64decode(files["scorecard.csv"]).decode())))
     lines = [
         line
-        for name, verdicts in judged.items()
-        for verdict in verdicts
+        for name in names
+        for verdict in judged.get(name, ())
         if chapters()[verdict.claim.topic]
         for line in csv_lines(name, verdict)
     ]
@@ -193,6 +201,20 @@ def _check_files(files: dict[str, str], judged: matrix.Matrix) -> Iterator[str]:
             if not _same(row.get(column), value):
                 told = f"{row['claim']} on {row['dataset']}, {column}"
                 yield f"scorecard.csv: {told}: {row.get(column)!r} where {value!r} is judged"
+
+
+def _check_totals(tables: list[list[list[str]]], folder: Path, edition: str) -> Iterator[str]:
+    """Compare the tables of totals with what a stranger counts from the document."""
+    document = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    counts, names = recount(document, edition), ("reproduced", "verdict", "strict")
+    if len(tables) != len(names):
+        yield f"{len(tables)} tables of totals"
+    for name, (head, *rows) in zip(names, tables, strict=False):
+        for row in rows:
+            shown = dict(zip(head[1:-1], map(int, row[1:-1]), strict=True))
+            wanted = {column: counts[name, row[0], column] for column in shown}
+            if shown != wanted or int(row[-1]) != sum(wanted.values()):
+                yield f"totals, {name}, {row[0]}: {row[1:]} where {wanted} is counted"
 
 
 def csv_lines(name: str, verdict: Verdict) -> list[dict[str, str | float]]:

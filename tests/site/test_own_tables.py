@@ -18,6 +18,8 @@ from recbias.book.rerun import check_data, check_out
 from recbias.book.site import _check, edition_titles
 from recbias.claims import judging
 from recbias.claims.checks import Check, Checks
+from recbias.claims.reading import csv_text
+from recbias.claims.writing import build
 from recbias.data.datasets import TableOptions, is_path, load_dataset, own_table, registry
 from recbias.errors import ConfigError, DataError, MissingData, RecbiasError
 from recbias.experiment.results import results_dir
@@ -230,8 +232,9 @@ def test_the_scorecard_calls_a_table_by_its_file_and_escapes_it(
     table = write_table(tmp_path / "far" / "<b>mine.csv")
     with own_table(table).handed_on() as called:
         judged = {called: judging.scorecard(called)}
-        page = matrix.matrix_html(judged) + matrix.small_matrix_html(judged)
-        assert matrix.scorecard_csv(judged).splitlines()[1].startswith("<b>mine.csv,")
+        document = build(judged)
+        page = matrix.matrix_html(judged, document) + matrix.small_matrix_html(judged)
+        assert csv_text(document).splitlines()[1].startswith("<b>mine.csv,")
     assert "&lt;b&gt;mine.csv" in page
     assert "<b>mine" not in page
     assert f'data-edition="{edition_name(str(table))}"' in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,10 +17,14 @@ from chromium import find_chromium, launch
 from recbias.book import matrix
 from recbias.book.cards import verdict_cards
 from recbias.book.chapters.design_alternatives import setup
+from recbias.book.html import table_html
 from recbias.claims import claims
+from recbias.claims.answers import answer
 from recbias.claims.judging import Verdict
 from recbias.claims.parts import Part
+from recbias.claims.reading import SCHEMA, Totals, answer_totals, totals
 from recbias.claims.records import Record
+from recbias.claims.writing import build
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +56,15 @@ VERDICTS = {
     for name, found in FOUND.items()
 }
 
+DOCUMENT = build(VERDICTS)
+for place, told in enumerate(DOCUMENT["claims"]):
+    told["answers"] = answer({name: each[place] for name, each in VERDICTS.items()}).to_dict()
+
+
+def _rows(table: Totals) -> list[list[str]]:
+    return [[row, *map(str, cells.values())] for row, cells in table.items()]
+
+
 needs_browser = pytest.mark.skipif(not find_chromium(), reason="no Chromium")
 
 
@@ -58,7 +72,13 @@ needs_browser = pytest.mark.skipif(not find_chromium(), reason="no Chromium")
 def small_site(tmp_path: Path) -> Callable[..., Path]:
     """Make a site of a scorecard and a chapter, with one text of one file changed."""
     config = SimpleNamespace(bookkit_edition="ml-1m", bookkit_titles={"ml-1m": "MovieLens 1M"})
-    context = {"body": matrix.matrix_html(VERDICTS) + matrix.scorecard_links(VERDICTS)}
+    shown = [answer_totals(DOCUMENT), *(totals(DOCUMENT, "ml-1m", strict=s) for s in (False, True))]
+    tables = "".join(
+        table_html(("class", *next(iter(table.values()))), _rows(table)) for table in shown
+    )
+    context = {
+        "body": matrix.matrix_html(VERDICTS, DOCUMENT) + matrix.scorecard_links(DOCUMENT) + tables
+    }
     bookkit.link_cards(SimpleNamespace(config=config), "notebooks/scorecard", "", context, None)
 
     def make(file: str = "", old: str = "", new: str = "") -> Path:
@@ -70,6 +90,7 @@ def small_site(tmp_path: Path) -> Callable[..., Path]:
             f"notebooks/{setup.CHAPTER}.html": head + tail.format(verdict_cards(VERDICTS["ml-1m"])),
             "scorecard.js": (STATIC / "scorecard.js").read_text(),
             "cards.css": (STATIC / "cards.css").read_text(),
+            "notebooks/claims.json": json.dumps(DOCUMENT),
         }
         if file:
             assert old in texts[file]
@@ -137,13 +158,8 @@ def no_row(text: str) -> str:
 def other_csv(text: str) -> str:
     broken = {name: list(each) for name, each in VERDICTS.items()}
     broken["cm100k"][0] = Verdict(BY_ID["BCC17-F2A"], "no", (Part(PARTS[0].record, 0.5),))
-    return text.split('<p class="downloads">')[0] + matrix.scorecard_links(broken)
-
-
-def other_json(text: str) -> str:
-    broken = VERDICTS | {"ml-1m": VERDICTS["ml-1m"][:2]}
-    links = [matrix.scorecard_links(each).split(" · ") for each in (VERDICTS, broken)]
-    return text.split('<p class="downloads">')[0] + f"{links[0][0]} · {links[1][1]}"
+    before, _, after = text.partition('<p class="downloads">')
+    return before + matrix.scorecard_links(build(broken)) + after.partition("prints it.</p>")[2]
 
 
 @needs_browser
@@ -165,7 +181,7 @@ def other_json(text: str) -> str:
         (lambda text: text.replace('"data-set"><span>cm100k', '"data-set"><span>x'), "columns"),
         (other_csv, "scorecard.csv: BCC17-F2A on cm100k, value: '0.5' where 0.935"),
         (lambda text: re.sub(r"(text/csv;base64,)[^\"]+", r"\1", text), "scorecard.csv: 0 lines"),
-        (other_json, "scorecard-ml-1m.json is not what is judged"),
+        (lambda text: re.sub(r"(<td>empirical</td>.*?<td>)1<", r"\g<1>2<", text), "totals, "),
     ],
 )
 def test_what_is_not_judged_is_noticed(
@@ -181,6 +197,33 @@ def test_what_is_not_judged_is_noticed(
     assert any(fault in each for each in found), found
 
 
+def test_a_document_that_is_not_what_is_judged_is_noticed(
+    small_site: Callable[..., Path], page: Page
+) -> None:
+    site = small_site("notebooks/claims.json", '"verdict": "partly"', '"verdict": "yes"')
+    path = site / "notebooks" / "scorecard.html"
+    page.goto(path.as_uri())
+    found = list(check_verdicts(page, path, site, VERDICTS))
+    assert found[0] == "claims.json is not what is judged"
+    assert [each.partition(":")[0] for each in found[1:]] == ["totals, verdict, empirical"]
+
+
+def test_what_a_page_offers_is_shipped_beside_it_and_linked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(bookkit._FILES, "claims.json", lambda edition: f"of {edition}")
+    app = SimpleNamespace(config=SimpleNamespace(bookkit_edition="ml-1m"), outdir=str(tmp_path))
+    context = {"body": matrix.scorecard_links(DOCUMENT)}
+    bookkit.ship_files(app, "notebooks/scorecard", "", context, None)
+    shipped = {path.name: path.read_text() for path in (tmp_path / "notebooks").iterdir()}
+    assert set(shipped) == set(matrix.SITE_FILES)
+    assert shipped["claims.json"] == "of ml-1m"
+    assert json.loads(shipped["claims.schema.json"])["properties"]["schema"]["const"] == SCHEMA
+    for name in shipped:
+        assert f'<a href="{name}" download>{name}</a>' in context["body"]
+    assert "data-file" not in context["body"]
+
+
 @pytest.mark.parametrize(
     ("edition", "wanted"),
     [
@@ -193,7 +236,7 @@ def test_a_cell_leads_to_the_card_of_its_edition(edition: str, wanted: list[str 
     verdicts = {name: [Verdict(BY_ID["BCC17-F2A"], "no")] for name in FOUND}
     titles = {"ml-1m": "MovieLens 1M"} | ({"cm100k": "CM100k"} if edition == "cm100k" else {})
     config = SimpleNamespace(bookkit_edition=edition, bookkit_titles=titles)
-    context = {"body": matrix.matrix_html(verdicts)}
+    context = {"body": matrix.matrix_html(verdicts, build(verdicts))}
     bookkit.link_cards(SimpleNamespace(config=config), "notebooks/scorecard", "", context, None)
     own = "01_design_alternatives.html#bcc17-f2a"
     for link in wanted:

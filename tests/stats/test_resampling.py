@@ -13,6 +13,7 @@ from recbias.experiment.reduction import N_REPLICATES
 from recbias.metrics.aggregation import replicates
 from recbias.stats.resampling import (
     bootstrap_weights,
+    draw_weights,
     interval,
     linear_replicates,
     normal_interval,
@@ -199,3 +200,30 @@ def test_interval_of_a_micro_average_covers_although_runs_of_a_user_depend():
 
     naive_coverage, _ = coverage_of(as_if_independent, truth=0.3, n_studies=300)
     assert naive_coverage < 0.8
+
+
+def share_covered(weights, n_draws, n_studies=4000):
+    """Say how often the interval of the mean of normal draws holds what they were drawn around."""
+    values = np.random.default_rng(5).normal(size=(n_studies, n_draws))
+    means = values.mean(axis=1)
+    low, high = interval(means[:, None] + values @ weights.T).T
+    return ((low <= 0) & (high >= 0)).mean()
+
+
+@pytest.mark.parametrize("n_draws", [2, 3, 5, 10])
+def test_intervals_over_few_draws_cover(n_draws):
+    """Ends have the chance of 4000 studies, and of 4000 weights, about as much again."""
+    weights = draw_weights(n_draws, 4000, rng=np.random.default_rng(n_draws))
+    tolerance = 3 * np.sqrt(2 * 0.95 * 0.05 / 4000)
+    assert abs(share_covered(weights, n_draws) - 0.95) < tolerance
+    # The twins: half as wide, and draws that are resampled as users are.
+    assert share_covered(weights / 2, n_draws) < 0.95 - tolerance
+    counts = bootstrap_weights(n_draws, 4000, rng=np.random.default_rng(n_draws))
+    assert share_covered(counts / n_draws - 1 / n_draws, n_draws) < 0.95 - tolerance
+
+
+def test_draws_that_agree_move_nothing_and_one_says_nothing():
+    weights = draw_weights(5, 1000, rng=np.random.default_rng(1))
+    np.testing.assert_allclose(weights.sum(axis=1), 0, atol=1e-12)
+    with pytest.raises(ConfigError, match="needs two at least"):
+        draw_weights(1, 1000, rng=np.random.default_rng(1))

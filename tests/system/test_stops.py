@@ -296,10 +296,10 @@ def test_a_command_that_is_stopped_leaves_no_warning_of_semaphores(tmp_path: Pat
     (package / "__init__.py").touch()
     (package / "cli").mkdir()
     (package / "cli/__init__.py").touch()
-    (package / "cli/commands.py").write_text(STOPPED_WITH_WORKERS)
+    (package / "cli/entry.py").write_text(STOPPED_WITH_WORKERS)
     path = os.pathsep.join([str(tmp_path), str(Path(recbias_command.__file__).parent)])
     environment = {"PYTHONPATH": path, "PYTHONWARNINGS": ""}
-    ends_at_once = "import os; from recbias.cli.commands import main; os._exit(130)"
+    ends_at_once = "import os; from recbias.cli.entry import main; os._exit(130)"
     for program, warns in {
         "import recbias_command; recbias_command.main()": False,
         ends_at_once: True,

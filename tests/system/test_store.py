@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recbias.errors import ConfigError, NoSpaceError, StoreError
-from recbias.experiment import store
+from recbias.experiment import documents, store
 from recbias.experiment.store import (
     canonical_json,
     digest,
@@ -429,7 +429,7 @@ def test_a_digest_over_key_and_body_alone_would_let_edits_pass(
     def digest_of_few(record: dict[str, Any]) -> str:
         return digest({"key": record["key"], "body": record["body"]})
 
-    monkeypatch.setattr(store, "_document_digest", digest_of_few)
+    monkeypatch.setattr(documents, "_document_digest", digest_of_few)
     path = tmp_path / "c.json"
     write_document(path, **DOCUMENT)
     content = path.read_text()

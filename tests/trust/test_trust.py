@@ -24,7 +24,7 @@ from expressions_at import value_of
 from recbias import trust
 from recbias._system.places import packaged
 from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
-from recbias.book.chapters.true_vs_false_positive_disagreement import trusted
+from recbias.book.chapters.true_vs_false_positive_disagreement import figures, trusted
 from recbias.book.chapters.true_vs_false_positive_disagreement.trusted import (
     calibration,
     trust_table,
@@ -684,7 +684,7 @@ def test_titles_say_how_often_a_metric_is_named() -> None:
         pass
 
     Planted.frame = frame
-    title = trusted.answers_title(Planted)
+    title = figures.answers(Planted).title
     assert "antiP in 75% of" in title
     assert title.endswith("names P in 100%")
 

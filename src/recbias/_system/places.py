@@ -121,6 +121,16 @@ def packaged(name: str) -> Path:
     return root / "data" / name
 
 
+def recorded_results(root: Path) -> Path:
+    """Name the folder of the results that a clone comes with."""
+    return root / "data" / "recorded"
+
+
+def live_results(root: Path) -> Path:
+    """Name the folder of the results of runs: ``RECBIAS_RESULTS`` if set, else in the build."""
+    return Path(os.environ.get("RECBIAS_RESULTS", root / "_build" / "results"))
+
+
 def data_dirs(extra: Path | None = None) -> list[Path]:
     """List the folders searched for data sets, first one first. They are only ever read.
 

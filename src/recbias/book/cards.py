@@ -1,4 +1,4 @@
-"""Verdicts as a reader of a chapter sees them: one card per claim, and their totals."""
+"""Verdicts as a reader of a chapter sees them: one card per claim."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
 
-import pandas as pd
-
 from recbias.book.html import badge, table_html, typeset
-from recbias.claims.answers import Answers
-from recbias.claims.assertions import standing
-from recbias.claims.home import NOT_AT_HAND
-from recbias.claims.judging import VERDICTS, Verdict
-from recbias.claims.ledger import NO_ASSERTION, TOPICS, Claim
+from recbias.claims.judging import Verdict
+from recbias.claims.ledger import Claim
 from recbias.claims.parts import Part, is_core, of_form
+from recbias.claims.reading import NO_ASSERTION, VERDICTS
 from recbias.claims.records import written
 
 KINDS = {
@@ -27,9 +23,6 @@ KINDS = {
     "definition": "Options and records, checked on these data",
 }
 """Classes of claims in the order of the page, with what they are to a reader."""
-
-HANGS_ON_NO_DATA = "hangs on no data"
-"""Row of totals for claims that are the same on any data."""
 
 GROUPS = {
     **KINDS,
@@ -106,52 +99,6 @@ def _counted(verdicts: Sequence[Verdict]) -> str:
             listed = f" ({', '.join(ids)})" if name in ("no", "partly", "undecided") else ""
             counts.append(f"{len(ids)} {name}{escape(listed)}")
     return ", ".join(counts)
-
-
-def totals(verdicts: Iterable[Verdict], *, strict: bool = False) -> pd.DataFrame:
-    """Count verdicts on claims as they are printed, by class; strict ones by all parts alike.
-
-    Entries that restate no assertion of a paper count apart.
-    """
-    names = list(GROUPS)
-    counts: Counter[tuple[str, str]] = Counter(
-        (judged.claim.counts_as, judged.strict if strict else judged.verdict) for judged in verdicts
-    )
-    table = pd.DataFrame(
-        [[counts[name, verdict] for verdict in VERDICTS] for name in names],
-        index=pd.Index(names, name="class"),
-        columns=list(VERDICTS),
-    )
-    table["all"] = table.sum(axis=1)
-    return table
-
-
-def answer_totals(found: Iterable[Answers]) -> pd.DataFrame:
-    """Count claims by the verdict where they are at home; what hangs on no data counts apart."""
-    names = [*KINDS, HANGS_ON_NO_DATA, NO_ASSERTION]
-    columns = [*VERDICTS, NOT_AT_HAND]
-    counts = Counter(
-        (
-            HANGS_ON_NO_DATA if each.no_data and each.claim.asserts else each.claim.counts_as,
-            each.reproduced,
-        )
-        for each in found
-    )
-    table = pd.DataFrame(
-        [[counts[name, verdict] for verdict in columns] for name in names],
-        index=pd.Index(names, name="class"),
-        columns=columns,
-    )
-    table["all"] = table.sum(axis=1)
-    return table
-
-
-def assertion_counts() -> pd.DataFrame:
-    """Count by chapter what the papers assert: what is judged, open, or cannot be checked."""
-    counts = {topic: standing(topic) for topic in TOPICS}
-    table = pd.DataFrame.from_dict(counts, orient="index").rename_axis("chapter")
-    table["all"] = table.sum(axis=1)
-    return table
 
 
 def finding_html(verdict: Verdict) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from recbias.book.systems.line_up import relevance_threshold
-from recbias.data.datasets import is_path, load_dataset, top_rating
+from recbias.data.datasets import dataset_info, is_path, load_dataset, registry, top_rating
 from recbias.data.datasets.liked import LEAST
 from recbias.data.ratings import Ratings, exact
 from recbias.errors import ConfigError
@@ -76,6 +76,18 @@ def written(**choices: float) -> dict[str, str]:
     if "n_seeds" in texts:
         texts["n_seeds"] += " seed" if choices["n_seeds"] == 1 else " seeds"
     return texts
+
+
+def observed_items() -> dict[str, str]:
+    """Say what items observed ratings are of, for pages on data with random judgments beside them.
+
+    Examples
+    --------
+    >>> observed_items()["observed_cm100k"]
+    'that users had known before'
+    """
+    infos = (dataset_info(name) for name in registry())
+    return {f"observed_{info.name}": info.observed for info in infos if info.observed}
 
 
 def threshold_note(results: Results) -> str:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from recbias.book.cards import (
     GROUPS,
-    assertion_counts,
     badges,
     by_importance,
     claim_html,
@@ -21,14 +17,24 @@ from recbias.book.cards import (
     measured_text,
     standing_html,
 )
-from recbias.book.html import badge, file_links, table_html, typeset
-from recbias.claims.answers import Answers, answers
-from recbias.claims.assertions import STANDINGS
-from recbias.claims.home import NOT_AT_HAND
+from recbias.book.html import badge, file_links, markdown_table, table_html, typeset
+from recbias.claims import kept
 from recbias.claims.judging import Verdict, scorecards
-from recbias.claims.ledger import NO_ASSERTION, Claim, claims
 from recbias.claims.parts import Part
+from recbias.claims.reading import (
+    NO_ASSERTION,
+    NOT_AT_HAND,
+    STANDINGS,
+    Document,
+    Totals,
+    assertion_totals,
+    chapter_answers,
+    chapter_apart,
+    chapter_totals,
+    csv_text,
+)
 from recbias.claims.topics import chapters
+from recbias.claims.writing import called
 from recbias.data.datasets import is_path, own_table
 from recbias.experiment.results import SIMULATIONS, recorded_datasets, results_dir
 
@@ -41,6 +47,9 @@ SIGNS: Mapping[str, str] = {
     "not yet": "\N{MIDDLE DOT}",
 }
 """What stands in a cell beside its colour."""
+
+SITE_FILES = ("claims.json", "claims.schema.json", "recount.py")
+"""What a site has beside its scorecard: the document of all claims, its schema, a script."""
 
 Matrix = Mapping[str, Sequence[Verdict]]
 """By data set, that of the edition first: verdicts on all claims, in the order of the ledger."""
@@ -75,9 +84,30 @@ def judged_datasets(dataset: str) -> Matrix:
     return scorecards(columns(dataset))
 
 
-def matrix_html(matrix: Matrix) -> str:
+def document_text(dataset: str, judged: Matrix | None = None) -> str:
+    """Write the document of an edition: all recorded data sets, and its own where it is none."""
+    recorded = recorded_datasets()
+    others = () if dataset in recorded else sorted((dataset, *recorded))
+    return kept.document(*others, judged=judged)
+
+
+def document_of(matrix: Matrix) -> Document:
+    """Read the document of an edition, which has been judged."""
+    found: Document = json.loads(document_text(next(iter(matrix)), matrix))
+    return found
+
+
+def totals_table(table: Totals) -> str:
+    """Write totals by class."""
+    head = ("class", *next(iter(table.values())))
+    rows = ((row, *map(str, cells.values())) for row, cells in table.items())
+    return markdown_table(head, rows)
+
+
+def matrix_html(matrix: Matrix, document: Document) -> str:
     """Write the matrix of all claims whose chapter is written, with what was found below each."""
     edition, *_ = names = list(matrix)
+    counts, apart = chapter_totals(document, called(edition)[0]), chapter_apart(document)
     head = _head(names, ("published", f"on {_title(edition)} (95 % interval)"))
     folds = []
     for topic, chapter in chapters().items():
@@ -94,31 +124,29 @@ def matrix_html(matrix: Matrix) -> str:
         )
         folds.append(
             f"<summary><strong>{escape(f'{topic[0].upper()}{topic[1:]}')}</strong> ({papers})"
-            f'{_counts(verdicts, edition)}</summary><p><a href="{chapter}.html">The chapter</a></p>'
+            f"{_counts(counts[topic], apart[topic], edition)}</summary>"
+            f'<p><a href="{chapter}.html">The chapter</a></p>'
             f'<table class="matrix">{head}{rows}</table>'
         )
     start = '<details class="chapter" open>' if len(folds) == 1 else '<details class="chapter">'
     return "".join(f"{start}{fold}</details>" for fold in folds)
 
 
-def _counts(verdicts: Sequence[Verdict], dataset: str) -> str:
+def _counts(counts: Mapping[str, int], n_apart: int, dataset: str) -> str:
     """Write how many claims of a chapter have each verdict, in the order of the legend.
 
     Entries that restate no assertion of a paper are named apart.
     """
-    counts = Counter(verdict.verdict for verdict in verdicts if verdict.claim.asserts)
     signs = "".join(
         f' <span class="sign {name.replace(" ", "-")}">{sign}</span> {counts[name]} {name}'
         for name, sign in SIGNS.items()
         if counts[name]
     )
-    apart = _apart(verdict.claim for verdict in verdicts)
-    return f' <span class="counts">on {escape(_title(dataset))}:{signs}{apart}</span>'
+    return f' <span class="counts">on {escape(_title(dataset))}:{signs}{_apart(n_apart)}</span>'
 
 
-def _apart(of_chapter: Iterable[Claim]) -> str:
+def _apart(n_apart: int) -> str:
     """Say how many entries restate no assertion of a paper; nothing if none does."""
-    n_apart = sum(claim.counts_as == NO_ASSERTION for claim in of_chapter)
     return f"; apart: {n_apart} with {NO_ASSERTION}" if n_apart else ""
 
 
@@ -142,34 +170,30 @@ def small_matrix_html(matrix: Matrix) -> str:
     return f'<table class="matrix small">{_head(names, ())}<tbody>{"".join(body)}</tbody></table>'
 
 
-def recorded_answers(matrix: Matrix) -> list[Answers]:
-    """Answer of each claim whether it is reproduced and generalises, on all recorded data sets."""
-    known = recorded_datasets()
-    return answers({name: verdicts for name, verdicts in matrix.items() if name in known})
-
-
-def answers_html(found: Sequence[Answers]) -> str:
+def answers_html(document: Document) -> str:
     """Write where each claim is reproduced, and on how many other data sets it holds."""
     folds = []
+    counts, apart = chapter_answers(document), chapter_apart(document)
     for topic, chapter in chapters().items():
-        of_topic = [each for each in found if each.claim.topic == topic]
+        of_topic = [each for each in document["claims"] if each["chapter"] == topic]
         if not chapter or not of_topic:
             continue
         rows = [
             [
-                f'<a href="#{each.claim.id.lower()}">{escape(each.claim.id)}</a>',
-                f"{badge(each.reproduced)} {escape(each.where)}"
-                if each.reproduced != NOT_AT_HAND
+                f'<a href="#{each["id"].lower()}">{escape(each["id"])}</a>',
+                f"{badge(each['answers']['reproduced'])} {escape(each['answers']['where'])}"
+                if each["answers"]["reproduced"] != NOT_AT_HAND
                 else NOT_AT_HAND,
-                escape(each.generalises),
+                escape(each["answers"]["elsewhere"]),
             ]
             for kind in GROUPS
             for each in of_topic
-            if each.claim.counts_as == kind
+            if each["counts as"] == kind
         ]
-        counts = Counter(e.reproduced for e in of_topic if e.claim.counts_as == "empirical")
-        told = ", ".join(f"{counts[name]} {name}" for name in (*SIGNS, NOT_AT_HAND) if counts[name])
-        told += _apart(each.claim for each in of_topic)
+        told = ", ".join(
+            f"{counts[topic][name]} {name}" for name in (*SIGNS, NOT_AT_HAND) if counts[topic][name]
+        )
+        told += _apart(apart[topic])
         table = table_html(("claim", "reproduced", "generalises"), rows, style="labelled")
         folds.append(
             '<details class="chapter"><summary>'
@@ -268,74 +292,32 @@ def legend_html() -> str:
     return f'<p class="legend">{" · ".join(signs)}</p>'
 
 
-def chapters_html() -> str:
+def chapters_html(document: Document) -> str:
     """Write a line per chapter: its claims, and what became of the assertions behind them."""
-    rows, counts = [], assertion_counts().astype(str)
+    rows, counts, apart = [], assertion_totals(document), chapter_apart(document)
     for topic, chapter in chapters().items():
-        topic_claims = [claim for claim in claims() if claim.topic == topic]
-        papers = ", ".join(dict.fromkeys(claim.paper for claim in topic_claims))
+        topic_claims = [claim for claim in document["claims"] if claim["chapter"] == topic]
+        papers = ", ".join(dict.fromkeys(claim["paper"] for claim in topic_claims))
         title = escape(f"{topic[0].upper()}{topic[1:]}")
         rows.append(
             [
                 f'<a href="{chapter}.html">{title}</a>' if chapter else f"{title}, not yet written",
                 escape(papers),
-                f"{sum(bool(claim.asserts) for claim in topic_claims)}{_apart(topic_claims)}",
-                *counts.loc[topic, ["all", *STANDINGS]],
+                f"{len(topic_claims) - apart[topic]}{_apart(apart[topic])}",
+                *(str(counts[topic][name]) for name in ("all", *STANDINGS)),
             ]
         )
     return table_html(("chapter", "papers", "claims", "assertions", *STANDINGS), rows)
 
 
-_COLUMNS = (
-    "dataset", "claim", "paper", "chapter", "class", "counts as", "where", "verdict", "corrected",
-    "strict", "part", "core", "asserts", "which", "value", "low", "high", "unit", "claimed",
-    "published", "finding", "reason",
-)  # fmt: skip
-
-
-_OF_CLAIM = ("paper", "chapter", "class", "counts as", "where")
-
-
-def scorecard_csv(matrix: Matrix) -> str:
-    """Write verdicts and parts as CSV, a line for each part."""
-    written = {topic for topic, chapter in chapters().items() if chapter}
-    text = io.StringIO()
-    table = csv.DictWriter(text, _COLUMNS, lineterminator="\n", restval="")
-    table.writeheader()
-    for name, verdicts in matrix.items():
-        for verdict in verdicts:
-            claim = verdict.to_dict()
-            row = {column: claim[column] for column in _OF_CLAIM}
-            row |= {"dataset": _title(name), "claim": claim["id"], "verdict": claim["verdict"]}
-            row |= {name: claim[name] for name in ("corrected", "strict", "reason")}
-            if verdict.claim.topic not in written:
-                continue
-            for part in claim["parts"]:
-                low, high = part["interval"]
-                fields = {key: part[key] for key in ("which", "unit", "claimed", "published")}
-                fields |= {
-                    "part": part["verdict"],
-                    "core": "yes" if part["core"] else "no",
-                    "finding": part["found"],
-                    "low": low,
-                    "high": high,
-                }
-                fields |= {"asserts": " ".join(map(str, part["asserts"])), "value": part["value"]}
-                table.writerow(row | fields | {"reason": part["reason"]})
-            if not claim["parts"]:
-                table.writerow(row)
-    return text.getvalue()
-
-
-def scorecard_links(matrix: Matrix) -> str:
-    """Write links that hand out the scorecard: CSV of all data sets, JSON of the edition's."""
-    edition = next(iter(matrix))
-    rows = json.dumps(
-        [verdict.to_dict() for verdict in matrix[edition]], ensure_ascii=False, indent=1
+def scorecard_links(document: Document) -> str:
+    """Write links that hand out the scorecard: CSV in the page, and what the site has beside it."""
+    table = file_links({"scorecard.csv": ("text/csv", csv_text(document).encode())})
+    document_file, schema, script = (
+        f'<span data-file="{name}">{name}</span>' for name in SITE_FILES
     )
-    return file_links(
-        {
-            "scorecard.csv": ("text/csv", scorecard_csv(matrix).encode()),
-            f"scorecard-{_name(edition)}.json": ("application/json", rows.encode()),
-        }
+    return (
+        f"{table}<p>All of it in one document that programs read: {document_file}, under {schema}. "
+        f"The totals on this page are counted from it, and {script} counts them again. "
+        "<code>recbias claims --json</code> prints it.</p>"
     )

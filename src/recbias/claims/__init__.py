@@ -11,23 +11,30 @@ measures it on `evidence`, by `values`, `functions` and `quantities`; `Region.ve
 the verdict of a claim, and all alike to the strict one; `deciding` says what would decide what is
 open; `home` and `answers` ask whether a claim is reproduced, and whether it generalises; `lock`
 keeps criteria as they were before their first result. `topics` finds the folders of chapters,
-`needs` says which data can test what. Begin with `regions.Region.verdict`.
+`needs` says which data can test what. `writing` joins all to a document, `reading` is what it says,
+and `kept` finds it again where nothing changed. A name is imported when it is first used. Begin
+with `regions.Region.verdict`.
 """
 
-from recbias.claims.checks import Check, Checks
-from recbias.claims.explaining import explain_claim
-from recbias.claims.judging import (
-    VERDICTS,
-    Verdict,
-    judge,
-    judge_chapter,
-    load_chapter,
-    load_provenance,
-    scorecard,
-)
-from recbias.claims.ledger import TOPICS, Claim, Erratum, claims, errata
-from recbias.claims.parts import NOT_TESTABLE, Part
-from recbias.claims.topics import chapters
+from typing import TYPE_CHECKING
+
+from recbias._system.later import import_later
+
+if TYPE_CHECKING:
+    from recbias.claims.checks import Check, Checks
+    from recbias.claims.explaining import explain_claim
+    from recbias.claims.judging import (
+        Verdict,
+        judge,
+        judge_chapter,
+        load_chapter,
+        load_provenance,
+        scorecard,
+    )
+    from recbias.claims.ledger import TOPICS, Claim, Erratum, claims, errata
+    from recbias.claims.parts import NOT_TESTABLE, Part
+    from recbias.claims.reading import VERDICTS
+    from recbias.claims.topics import chapters
 
 __all__ = [
     "NOT_TESTABLE",
@@ -49,3 +56,31 @@ __all__ = [
     "load_provenance",
     "scorecard",
 ]
+
+__getattr__ = import_later(
+    __name__,
+    {
+        "Check": "recbias.claims.checks",
+        "Checks": "recbias.claims.checks",
+        "Claim": "recbias.claims.ledger",
+        "Erratum": "recbias.claims.ledger",
+        "NOT_TESTABLE": "recbias.claims.parts",
+        "Part": "recbias.claims.parts",
+        "TOPICS": "recbias.claims.ledger",
+        "VERDICTS": "recbias.claims.reading",
+        "Verdict": "recbias.claims.judging",
+        "chapters": "recbias.claims.topics",
+        "claims": "recbias.claims.ledger",
+        "errata": "recbias.claims.ledger",
+        "explain_claim": "recbias.claims.explaining",
+        "judge": "recbias.claims.judging",
+        "judge_chapter": "recbias.claims.judging",
+        "load_chapter": "recbias.claims.judging",
+        "load_provenance": "recbias.claims.judging",
+        "scorecard": "recbias.claims.judging",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recbias.claims.home import NO_DATA, NOT_AT_HAND, hangs_on_no_data, home
+from recbias.claims.home import NO_DATA, hangs_on_no_data, home
 from recbias.claims.judging import Verdict, by_parts
 from recbias.claims.ledger import Claim
 from recbias.claims.parts import Part
+from recbias.claims.reading import NOT_AT_HAND
 
 FATES: Mapping[str, str] = {
     "yes": "holds",
@@ -102,16 +103,15 @@ class Answers:
     def to_dict(self) -> dict[str, Any]:
         """Write the answers as JSON-able values."""
         return {
-            "id": self.claim.id,
-            "class": self.claim.kind,
-            "counts as": self.claim.counts_as,
-            "scope": self.claim.scope,
-            "home": NO_DATA if self.no_data else list(self.home) or NOT_AT_HAND,
+            "no data": self.no_data,
+            "home": [] if self.no_data else list(self.home),
             "at home": {} if self.no_data else dict(self.at_home),
             "reproduced": self.reproduced,
             "strict": self.strict,
             "reason": self.reason,
             "generalises": dict(self.counts),
+            "where": self.where,
+            "elsewhere": self.generalises,
         }
 
 

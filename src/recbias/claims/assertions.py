@@ -9,9 +9,6 @@ from recbias.claims.records import criteria_of
 MEASURABLE = {"value lost": "value lost", "other data": "dataset not here"}
 """Reasons of what could be measured, so that it is a part that is not tested, and why it is not."""
 
-STANDINGS = ("judged", "open", "not checkable")
-"""What an assertion may be."""
-
 
 def assertion_standing(claim: Claim, number: int) -> str:
     """Tell what became of an assertion.
@@ -92,13 +89,3 @@ def barred_core(claim: Claim) -> str:
     """
     found = [reason.removeprefix("unchecked: ") for reason in core_standing(claim).values()]
     return found[0] if found and set(found) <= set(BARRED) else ""
-
-
-def standing(topic: str) -> dict[str, int]:
-    """Count the assertions of a topic by what became of them."""
-    counts = dict.fromkeys(STANDINGS, 0)
-    for claim in claims():
-        if claim.topic == topic:
-            for number in range(1, len(claim.asserts) + 1):
-                counts[assertion_standing(claim, number)] += 1
-    return counts

@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterable
 
 from recbias.claims.ledger import Claim, claims
+from recbias.claims.reading import NOT_AT_HAND
 from recbias.claims.records import Record, criteria_of
 from recbias.experiment.results import SIMULATIONS
 
-NOT_AT_HAND, NO_DATA = "not at hand", "no data"
-"""What is said of a claim whose data nobody here has, and of one that hangs on none."""
+NO_DATA = "no data"
+"""What is said of a claim that hangs on none."""
 
 _CALLED = {
     "ml-1m": r"ML-1M|MovieLens|\bML\b(?!-)",

@@ -23,6 +23,7 @@ from recbias.claims.parts import (
     is_core,
     of_form,
 )
+from recbias.claims.reading import jsonable
 from recbias.claims.records import ClaimCriterion, Record
 from recbias.claims.topics import Judged, chapters, find_judged
 from recbias.data.datasets import dataset_info, is_path
@@ -35,8 +36,6 @@ from recbias.experiment.results import (
     stored_results,
 )
 from recbias.experiment.verification import missing_results, register_foundation
-
-VERDICTS = ("yes", "no", "undecided", "partly", "not testable here", "not yet")
 
 for _topic in TOPICS:  # a verdict rests on its criterion as much as on results
     register_foundation(f"criteria of {_topic}", partial(locked_criteria, _topic))
@@ -99,57 +98,38 @@ class Verdict:
         return what_decides(self.core, self.claim, untested_core(self.claim))
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the verdict as JSON-able values."""
+        """Write the verdict as JSON-able values; the claim that it is on stands elsewhere."""
         return {
-            "id": self.claim.id,
-            "paper": self.claim.paper,
-            "where": self.claim.where,
-            "claim": self.claim.text,
-            "chapter": self.claim.topic,
-            "class": self.claim.kind,
-            "counts as": self.claim.counts_as,
-            "published": self.claim.published,
-            "parts": [
-                {
-                    "finding": part.sentence,
-                    "found": part.finding,
-                    "asserts": list(part.record.asserts),
-                    "which": part.which,
-                    "value": part.value,
-                    "interval": list(part.interval),
-                    "unit": part.record.unit,
-                    "claimed": part.record.region.words(part.record.unit),
-                    "says": part.record.says,
-                    "published": self.claim.values.get(part.record.published, ""),
-                    "verdict": part.verdict,
-                    "reason": part.lacks or part.unsure,
-                    "decides": part.record.decides,
-                    "core": part.record.decides and is_core(part.record, self.claim),
-                    "would decide": [str(each) for each in wanted(part, self.claim)],
-                }
-                for part in self.parts
-            ],
             "verdict": self.verdict,
             "strict": self.strict,
+            "reason": self.reason,
             "details": self.details,
             "corrected": self.corrected,
             "strict corrected": self.strict_corrected,
             "details corrected": self.details_corrected,
-            "core": list(self.claim.core),
-            "disputed": list(self.claim.disputed),
-            "scope": self.claim.scope,
             "would decide": self.would_decide,
-            "pilot seen": self.claim.pilot_seen,
-            "reason": self.reason,
             "origin": self.origin,
-            "earlier": [
+            "parts": [
                 {
-                    "criterion": old.words,
-                    "until": old.until,
-                    "why": old.why,
-                    "verdicts": old.verdicts,
+                    "number": number,
+                    "verdict": part.verdict,
+                    "finding": part.sentence,
+                    "found": part.finding,
+                    "says": part.record.says,
+                    "claimed": part.record.region.words(part.record.unit),
+                    "published": self.claim.values.get(part.record.published, ""),
+                    "asserts": list(part.record.asserts),
+                    "decides": part.record.decides,
+                    "core": part.record.decides and is_core(part.record, self.claim),
+                    "which": part.which,
+                    "measured": part.estimate is not None,
+                    "value": jsonable(part.value),
+                    "interval": [jsonable(end) for end in part.interval],
+                    "unit": part.record.unit,
+                    "reason": part.lacks or part.unsure,
+                    "would decide": [str(each) for each in wanted(part, self.claim)],
                 }
-                for old in (self.criterion.replaced if self.criterion else ())
+                for number, part in enumerate(self.parts, 1)
             ],
         }
 
@@ -356,9 +336,11 @@ def scorecard(dataset: str) -> list[Verdict]:
     return scorecards([dataset])[dataset]
 
 
-def scorecards(datasets: Iterable[str]) -> dict[str, list[Verdict]]:
+def scorecards(
+    datasets: Iterable[str], load: Callable[[str, str], ChapterResults] | None = None
+) -> dict[str, list[Verdict]]:
     """Judge every claim on each dataset, as `scorecard`; claims about simulated worlds but once."""
-    load = cache(load_chapter)
+    load = load or cache(load_chapter)
     judged = {topic: find_judged(topic) for topic in chapters()}
 
     @cache
@@ -382,12 +364,15 @@ def scorecards(datasets: Iterable[str]) -> dict[str, list[Verdict]]:
     return {dataset: judge_all(dataset) for dataset in datasets}
 
 
-def load_provenance(dataset: str) -> dict[str, Any]:
+def load_provenance(
+    dataset: str, load: Callable[[str, str], ChapterResults] | None = None
+) -> dict[str, Any]:
     """Collect by topic how each stored result of a dataset arose: versions, key, time, memory."""
+    load = load or load_chapter
     return {
         topic: {
             name: {"key": result.key, "origin": result.origin, **result.provenance, **result.times}
-            for name, result in load_chapter(chapter, dataset).items()
+            for name, result in load(chapter, dataset).items()
         }
         for topic, chapter in chapters().items()
         if chapter

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import yaml
 
 from recbias._system.places import packaged
+from recbias.claims.reading import NO_ASSERTION
 from recbias.data.datasets import registry
 from recbias.errors import ConfigError, unknown_name
 from recbias.experiment.store import digest
@@ -47,9 +48,6 @@ UNCHECKED = (
 """The only reasons why an assertion is no part of a verdict; ``asserts.yaml`` explains them."""
 
 CLASSES = ("definition", "theorem", "empirical")
-
-NO_ASSERTION = "no assertion of a paper"
-"""Where totals count an entry that restates nothing of a paper that we could read."""
 
 ASSERTION_KINDS = ("measurable", "definition", "identity", "cause")
 

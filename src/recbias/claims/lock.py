@@ -129,6 +129,12 @@ def locked_criteria(topic: str) -> Mapping[str, ClaimCriterion]:
     return criteria
 
 
+def digest_in_force(claim: str) -> str | None:
+    """Return the digest by which a claim's criterion is locked; None if it has none."""
+    known = _locks().get(claim)
+    return _in_force(known[-1]) if known else None
+
+
 def renewed_locks(
     criteria: Mapping[str, ClaimCriterion], locks: Mapping[str, Locked]
 ) -> dict[str, list[str | Mapping[str, str]]]:

@@ -1,5 +1,6 @@
 """The command line: one command for each task of a reader.
 
-`commands` has them all; `measure` the longest one; `table_options` what commands that read tables
-share. It imports what it needs when a command runs. Begin with `commands.main`.
+`entry` is the group, `commands` has them all; `claims` and `measure` stand apart, `table_options`
+is what commands that read tables share. It imports what it needs when a command runs. Begin with
+`entry.main`.
 """

@@ -1,8 +1,7 @@
-"""The command line: ``recbias data``, ``run``, ``book``, ``measure``, ``claims`` and others."""
+"""Commands: ``recbias data``, ``run``, ``book``, ``trust``, ``verify``; importing it has all."""
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
@@ -10,7 +9,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Hashable, Mapping
-from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,10 +17,11 @@ import click
 import yaml
 
 from recbias._system.places import cache_dir, clone_root
+from recbias.cli.claims import claims
+from recbias.cli.entry import main
 from recbias.cli.listing import metrics, protocols, splits, systems
 from recbias.cli.measure import measure
 from recbias.cli.table_options import (
-    CommandGroup,
     data_dir_option,
     finite,
     load_said,
@@ -45,7 +44,6 @@ from recbias.data.datasets import (
     kept_options,
     load_dataset,
     options_file,
-    own_table,
     registry,
     state,
     top_rating,
@@ -64,35 +62,7 @@ _SHOWN = 5
 """Differences of a result that `verify` names."""
 
 
-_SECTIONS = {
-    "Begin here, with a table of your own": ("data", "measure", "trust"),
-    "What there is to choose from": ("metrics", "systems", "splits", "protocols"),
-    "The book": ("run", "book", "claims", "verify"),
-}
-"""How the help groups the commands; what is in no section comes last."""
-
-
-@click.group(
-    cls=CommandGroup,
-    sections=_SECTIONS,
-    epilog="First: recbias data info my.csv says how a table is understood and what it can test.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-@click.option("--debug", is_flag=True, help="Show where an error was raised.")
-@click.version_option(package_name="recbias")
-def main(debug: bool) -> None:
-    """Biases in offline recommender evaluation: the book and its experiments."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
-            stream.reconfigure(errors="replace")  # a sign that a file cannot hold stops nothing
-
-
-def _writes_all() -> bool:
-    """Tell whether what is printed may hold any sign."""
-    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-
-
-for command in (measure, metrics, systems, splits, protocols):
+for command in (measure, metrics, systems, splits, protocols, claims):
     main.add_command(command)
 
 
@@ -512,97 +482,6 @@ def book(
             say_read(load_dataset(table, **vars(reading_options)))
         index = build_site(datasets, params=parameters, options=reading_options)
     click.echo(f"the book is in {index}\nopen {index.as_uri()}")
-
-
-@main.command(short_help="Print what became of the papers' claims.")
-@click.option("--dataset", default="synthetic", show_default=True, metavar="NAME|FILE")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON with every part of a verdict.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a line for each part.")
-@click.option("--explain", metavar="ID", help="Print all that leads to the verdict on one claim.")
-@click.option(
-    "--reproduced",
-    "two_answers",
-    is_flag=True,
-    help="Print which claims hold on their papers' data, and on how many other recorded data sets.",
-)
-@click.option("--lock", "renew", is_flag=True, help="Lock new and properly replaced criteria.")
-@click.option("--unseen", is_flag=True, help="Lock also what names results still to come.")
-@table_options
-def claims(
-    dataset: str,
-    as_json: bool,
-    as_csv: bool,
-    explain: str | None,
-    two_answers: bool,
-    renew: bool,
-    unseen: bool,
-    **options: Any,
-) -> None:
-    """Print what became of every claim of the papers on a data set or table.
-
-    Of a table with what `recbias run` and `recbias book` computed, read in the same way.
-    """
-    from recbias.book import matrix
-    from recbias.claims import explain_claim, load_provenance, scorecard
-    from recbias.claims.answers import answers
-    from recbias.claims.explaining import misnamed_terms
-    from recbias.claims.judging import scorecards
-    from recbias.claims.lock import unlocked, write_locks
-    from recbias.experiment.results import recorded_datasets
-
-    if renew:
-        changed = unlocked()
-        mistakes = misnamed_terms(changed)
-        for mistake in mistakes:
-            click.echo(f"in no recorded results: {mistake}", err=True)
-        if mistakes and not unseen:
-            raise ConfigError(
-                "nothing was locked: a lock is for good, so that a name has to be right before it\n"
-                "correct the names; where the results are still to come, add --unseen"
-            )
-        click.echo(write_locks())
-        click.echo(f"locked: {', '.join(changed) or 'nothing new'}")
-        return
-    if two_answers:
-        found = answers(scorecards(recorded_datasets()))
-        if as_json:
-            rows = [each.to_dict() for each in found]
-            click.echo(json.dumps(rows, indent=1, ensure_ascii=not _writes_all()))
-            return
-        for each in found:
-            where = "" if each.where == each.reproduced else f" ({each.where})"
-            apart = "" if each.claim.asserts else f"; {each.claim.counts_as}"
-            click.echo(f"{each.claim.id:18} {each.reproduced}{where}; {each.generalises}{apart}")
-        return
-    table = own_table(dataset, read_options(options)) if is_path(dataset) else None
-    if table:
-        say_read(load_said(dataset, options))
-    with table.handed_on() if table else nullcontext(dataset) as called:
-        if explain:
-            click.echo(explain_claim(explain, called))
-            return
-        verdicts = scorecard(called)
-        if as_csv:
-            click.echo(matrix.scorecard_csv({called: verdicts}), nl=False)
-            return
-        if as_json:
-            provenance = load_provenance(called)
-            rows = [
-                {**verdict.to_dict(), "provenance": provenance.get(verdict.claim.topic)}
-                for verdict in verdicts
-            ]
-            click.echo(json.dumps(rows, indent=1, ensure_ascii=not _writes_all()))
-            return
-        for verdict in verdicts:
-            reason = f" ({verdict.reason})" if verdict.reason else ""
-            claim = verdict.claim
-            strict = f", by all parts {verdict.strict}" if verdict.strict != verdict.verdict else ""
-            told = f"{verdict.verdict}{reason}{strict}"
-            click.echo(f"{claim.id:18} {claim.counts_as:11} {told}  [{claim.topic}]")
-            for part in verdict.parts:
-                low, high = part.interval
-                span = "" if low == high or part.estimate is None else f" [{low:.4g}, {high:.4g}]"
-                click.echo(f"    {part.verdict:12} {part.sentence}{span}")
 
 
 @main.command(short_help="Say which metric to trust on your data.")

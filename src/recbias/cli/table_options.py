@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import _thread
 import dataclasses
+import importlib
 import math
 import os
 import signal
+import sys
 import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from recbias.data.datasets import Dataset, TableOptions, load_dataset
-from recbias.data.ratings import THOUSANDS, RatingScale
+from recbias.data.marks import THOUSANDS
 from recbias.errors import NO_SPACE, ConfigError, DataWarning, RecbiasError, did_you_mean, nearest
-from recbias.protocol.splits import SplitRule
+
+if TYPE_CHECKING:  # who asks for verdicts that are kept does not wait for what reads tables
+    from recbias.data.datasets import Dataset, TableOptions
+    from recbias.protocol.splits import SplitRule
 
 _STOPPED = "stopped; what was finished is kept, and the same command goes on from there"
 _SECONDS_TO_CLEAN_UP = 1.0
 """Who presses Ctrl-C sees it answered within two; what is left over goes when it is begun again."""
 _FULL = "\nmake room there and give the command again: what was finished is kept and used"
+
+
+def writes_all() -> bool:
+    """Tell whether what is printed may hold any sign."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]
@@ -58,6 +67,8 @@ select_option = click.option(
 
 def ordered_rule(text: str, order: str | None) -> SplitRule:
     """Read a split rule, with what ``--order`` says."""
+    from recbias.protocol.splits import SplitRule
+
     rule = SplitRule.parse(text)
     return dataclasses.replace(rule, order=order or rule.order)
 
@@ -103,14 +114,41 @@ def _stoppable() -> Iterator[None]:
 class CommandGroup(click.Group):
     """A group whose commands end with a message and an exit code where a person can mend it.
 
-    Its help lists commands by `sections`: names of commands by title.
+    Its help lists commands by `sections`: names of commands by title. A command is imported when it
+    is asked for: one that `alone` names from its own module, all others with the module `others`.
     """
 
     def __init__(
-        self, *args: Any, sections: Mapping[str, Sequence[str]] | None = None, **kwargs: Any
+        self,
+        *args: Any,
+        sections: Mapping[str, Sequence[str]] | None = None,
+        alone: Mapping[str, str] | None = None,
+        others: str = "",
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.sections = dict(sections or {})
+        self.alone, self.others = dict(alone or {}), others
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, after importing what the first names: a stop then has an answer."""
+        if name := next((each for each in args if not each.startswith("-")), ""):
+            self.get_command(ctx, name)
+        return super().parse_args(ctx, args)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Find a command, and import it if need be."""
+        if cmd_name in self.alone and cmd_name not in self.commands:
+            self.add_command(getattr(importlib.import_module(self.alone[cmd_name]), cmd_name))
+        elif cmd_name not in self.commands and self.others:
+            importlib.import_module(self.others)
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name all commands, after importing them."""
+        if self.others:
+            importlib.import_module(self.others)
+        return super().list_commands(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under the titles of their sections."""
@@ -264,6 +302,9 @@ def read_options(given: Mapping[str, Any]) -> TableOptions:
     >>> read_options({"separator": "tab", "scale": (1.0, 5.0, 1.0)}).given()
     {'separator': '\t', 'scale': [1.0, 5.0, 1.0]}
     """
+    from recbias.data.datasets import TableOptions
+    from recbias.data.ratings import RatingScale
+
     values = dict(given)
     if scale := values.get("scale"):
         values["scale"] = RatingScale(*scale)
@@ -279,6 +320,8 @@ def read_options(given: Mapping[str, Any]) -> TableOptions:
 
 def load_said(name: str, given: Mapping[str, Any]) -> Dataset:
     """Load a data set or table as `table_options` says, and print what may be wrong with it."""
+    from recbias.data.datasets import load_dataset
+
     with warnings_said():
         return load_dataset(name, **vars(read_options(given)))
 

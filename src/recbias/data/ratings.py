@@ -23,12 +23,12 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse
 
+from recbias.data.marks import THOUSANDS, Thousands
 from recbias.errors import ConfigError, DataError, DataWarning
 
 Duplicates = Literal["error", "last", "mean"]
 Decimal = Literal[".", ","]
 Missing = Literal["error", "drop"]
-Thousands = Literal[",", ".", " ", "'"]
 Where = Callable[[int], str]
 
 _WHOLE_NUMBER = re.compile(r"([+-]?)0*([0-9]+?)(?:\.0+)?")
@@ -46,8 +46,6 @@ _GROUPED = {
 _COMMA_FOR_POINT = str.maketrans(".,", ",.")
 _NO_NAMES = {"null", "nan", "nat", "none", "na", "n/a", "#n/a", "<na>", "\\n"}
 """Labels that programs write where there is none."""
-THOUSANDS: dict[Thousands, str] = {",": ",", ".": ".", " ": "blank", "'": "quote"}
-"""What may separate thousands, and how it is typed."""
 DROP = "leave such rows out: --missing drop"
 _NO_TIME = np.iinfo(np.int64).min
 _CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")

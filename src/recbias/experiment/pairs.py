@@ -17,6 +17,7 @@ from recbias.experiment.reduction import (
     FoldPart,
     by_kind,
     combine_folds,
+    resampled_draws,
     resampled_users,
 )
 from recbias.experiment.results import Quantity, value_text
@@ -310,7 +311,10 @@ def quantities_of(
     """Give a system's values with the replicates that a grid keeps, by metric."""
     parts = [fold[label] for fold in folds]
     weights = resampled_users(len(parts[0].member), grid.seed)
-    numbers, drawn = combine_folds(grid.parsed[label], grid.parsed_metrics[label], parts, weights)
+    draws = resampled_draws(grid.split, len(parts), grid.seed)
+    numbers, drawn = combine_folds(
+        grid.parsed[label], grid.parsed_metrics[label], parts, weights, draws
+    )
     rounded = rounded_replicates(drawn).astype(np.float64)
     return {
         str(metric): Quantity(float(value), replicates, metric.declaration.interval)

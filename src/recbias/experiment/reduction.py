@@ -42,12 +42,14 @@ from recbias.metrics import Metric, influence, list_view, measure, measure_items
 from recbias.metrics.aggregation import contributions, finish, has_trained, units, user_sums
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.relevance import relevant
+from recbias.protocol.splits import SplitRule
 from recbias.protocol.targets import TargetRule
 from recbias.ranking import Positions, RankTable, Ties
 from recbias.recommenders.elsewhere import FromScores
 from recbias.stats.resampling import (
     bootstrap_weights,
     crossed_sums,
+    draw_weights,
     interval,
     linear_replicates,
     normal_interval,
@@ -72,6 +74,7 @@ __all__ = [
     "metric_identities",
     "n_averaged_groups",
     "reduce_fold",
+    "resampled_draws",
     "resampled_users",
     "sum_sets",
 ]
@@ -138,6 +141,13 @@ class FoldPart(NamedTuple):
 def resampled_users(n_users: int, seed: int) -> npt.NDArray[np.uint8]:
     """Draw users, the same for all systems, labels and metrics: a row per resampling."""
     return bootstrap_weights(n_users, N_REPLICATES, rng=stream(seed, "bootstrap"))
+
+
+def resampled_draws(split: str, n_folds: int, seed: int) -> FloatArray | None:
+    """Draw how much the draws of a split count: a row per resampling; None if folds are none."""
+    if n_folds < 2 or not SplitRule.parse(split).folds_are_draws:
+        return None
+    return draw_weights(n_folds, N_REPLICATES, rng=stream(seed, "bootstrap", "draws"))
 
 
 def metric_identities(grid: Grid) -> str:
@@ -514,8 +524,12 @@ def combine_folds(
     metrics: Sequence[Metric],
     folds: Sequence[FoldPart],
     weights: npt.NDArray[np.uint8],
+    draws: FloatArray | None = None,
 ) -> tuple[pd.DataFrame, list[FloatArray]]:
-    """Turn what the folds contribute into values with intervals, in the order of the metrics."""
+    """Turn what the folds contribute into values with intervals, in the order of the metrics.
+
+    Users are resampled by `weights`, and folds that are draws of a split by `draws`.
+    """
     order = [metric for kind in by_kind(metrics) for metric in kind]
     averaging, n_groups = protocol.averaging, n_averaged_groups(protocol)
     sizes = [len(kind) for kind in by_kind(metrics)[:2]]
@@ -561,6 +575,10 @@ def combine_folds(
         carriers.append(np.full(len(values[-1]), n_members))
     value, fold_values = np.concatenate(values), np.concatenate(by_fold, axis=1)
     replicates, n_users = np.concatenate(drawn), np.concatenate(carriers)
+    if draws is not None:
+        # One draw after the other: a product of matrices has other last bits elsewhere.
+        for of_fold, counted in zip(fold_values, draws.T, strict=True):
+            replicates += of_fold[:, None] * counted
     rows = []
     for metric in metrics:
         place = order.index(metric)

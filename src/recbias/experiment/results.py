@@ -12,8 +12,8 @@ is shown by computing them again: see `recbias.experiment.verification`.
 
 from __future__ import annotations
 
+import importlib
 import math
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias._system.places import clone_root, need_clone
+from recbias._system.places import clone_root, live_results, need_clone, recorded_results
 from recbias.data.datasets import Dataset, is_path, own_table, registry
 from recbias.data.simulation import is_world
 from recbias.errors import ConfigError, MissingData, StoreError
@@ -330,6 +330,8 @@ class StoredResult(ABC):
 
 
 _KINDS: dict[str, type[StoredResult]] = {}
+_HOMES = {"grid": "recbias.experiment.run", "table": "recbias.experiment.makers"}
+"""The modules of this room that make a kind known, for who has imported neither."""
 _Kind = TypeVar("_Kind", bound=type[StoredResult])
 
 
@@ -375,6 +377,8 @@ def load_result(
     """
     document = path.with_suffix(".json")
     record = read_document(document)
+    if record["kind"] in _HOMES.keys() - _KINDS.keys():
+        importlib.import_module(_HOMES[record["kind"]])
     if record["kind"] not in _KINDS:
         raise StoreError(
             f"{document}: results of kind {record['kind']!r}, known are {', '.join(_KINDS)}\n"
@@ -528,8 +532,8 @@ def results_dir(dataset: str, *, recorded: bool) -> Path:
     if is_path(dataset):
         dataset = own_table(dataset).name
     if recorded:
-        return root / "data" / "recorded" / dataset
-    return Path(os.environ.get("RECBIAS_RESULTS", root / "_build" / "results")) / dataset
+        return recorded_results(root) / dataset
+    return live_results(root) / dataset
 
 
 def recorded_datasets(chapter: str = "", *, simulations: bool = False) -> list[str]:

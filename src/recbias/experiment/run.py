@@ -54,6 +54,7 @@ from recbias.experiment.reduction import (
     combine_folds,
     fold_tasks,
     reduce_fold,
+    resampled_draws,
     resampled_users,
     sum_sets,
 )
@@ -109,12 +110,14 @@ class Results(Report, StoredResult):
     values : DataFrame
         A row per (system, label, metric): ``value``, 95 % interval ``low`` to ``high`` and standard
         error ``se`` from resampled users, ``fold_sd`` between folds (NaN for a single one), and
-        ``n_users``, the users that carry the value.
+        ``n_users``, the users that carry the value. Where the folds are draws of a uniform split,
+        the interval and its error hold what draws differ by as well.
     replicates : mapping of int to ndarray of float64, shape (n_replicates,)
         The values on resampled users, by row, for those that the grid keeps; to 16 binary digits.
     tests : DataFrame
         A row per comparison and pair of systems: t and Wilcoxon tests, per user and, for 1R, per
-        run. Users are those of the protocol's population.
+        run. Users are those of the protocol's population. What draws of a uniform split differ by
+        is in none of them.
     target_sets : DataFrame
         A row per label, over all folds: number of ``sets`` and the size of the ``smallest``; how
         many hold ``no_relevant`` item, have a ``short_sample`` (the pool was smaller than asked) or
@@ -550,7 +553,8 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
             for label in grid.parsed:
                 parts = [fold[label] for fold in folds]
                 design, metrics = grid.parsed[label], grid.parsed_metrics[label]
-                numbers, replicates = combine_folds(design, metrics, parts, weights)
+                draws = resampled_draws(grid.split, len(parts), grid.seed)
+                numbers, replicates = combine_folds(design, metrics, parts, weights, draws)
                 values.append(numbers)
                 drawn += replicates
                 if both is not None:

@@ -288,7 +288,8 @@ def uniform(
     Returns
     -------
     Split
-        The only fold: up to ``kept_share=0.5`` T's last item has no ratings for a second test.
+        The only fold: up to ``kept_share=0.5`` T's last item has no ratings for a second test. A
+        rule with ``draws=`` takes several, each drawn anew.
 
     Raises
     ------
@@ -557,11 +558,13 @@ class SplitRule:
         it rows are sorted by user, then by item. Nothing else changes.
     window : float, optional
         Of ``"rolling"``: share of the ratings in each window.
+    draws : int, optional
+        Of ``"uniform"``: folds, each of them a draw of its own; None is 1.
 
     Raises
     ------
     ConfigError
-        If `kind` is unknown, or `size`, `kept`, `order` or `window` does not fit it.
+        If `kind` is unknown, or `size`, `kept`, `order`, `window` or `draws` does not fit it.
 
     See Also
     --------
@@ -571,11 +574,13 @@ class SplitRule:
     Examples
     --------
     >>> SplitRule.parse("k-fold 5")
-    SplitRule(kind='k-fold', size=5, kept=None, order=None, window=None)
+    SplitRule(kind='k-fold', size=5, kept=None, order=None, window=None, draws=None)
     >>> str(SplitRule("temporal-user", 0.2))
     'temporal-user 0.2'
     >>> str(SplitRule("uniform", 0.2)), str(SplitRule("uniform", 0.2, kept=0.1))
     ('uniform 0.2', 'uniform 0.2 eps=0.1')
+    >>> SplitRule.parse("uniform 0.2 draws=5").draws, str(SplitRule("uniform", 0.2, draws=1))
+    (5, 'uniform 0.2')
     >>> str(SplitRule("ready", order="file"))
     'ready order=file'
     >>> SplitRule.parse("temporal-at 2003-01-01").size, str(SplitRule("temporal-at", 1041413400))
@@ -589,16 +594,21 @@ class SplitRule:
     kept: float | None = None
     order: str | None = None
     window: float | None = None
+    draws: int | None = None
 
     def __post_init__(self) -> None:
+        # One text for one rule.
         if self.kind == "uniform" and self.kept == KEPT_SHARE:
-            object.__setattr__(self, "kept", None)  # one text for one rule
+            object.__setattr__(self, "kept", None)
+        if self.kind == "uniform" and self.draws == 1:
+            object.__setattr__(self, "draws", None)
         if self.kind not in _EXPECTED:
             raise unknown_name("split rule", self.kind, _EXPECTED)
         expected = _EXPECTED[self.kind]
         kept_fits = self.kept is None or (self.kind == "uniform" and _is_share(self.kept))
         window_fits = _is_share(self.window) if self.kind == "rolling" else self.window is None
-        if not (expected.fits(self.size) and kept_fits and window_fits):
+        draws_fit = self.draws is None or (self.kind == "uniform" and _is_whole(self.draws, 1))
+        if not (expected.fits(self.size) and kept_fits and window_fits and draws_fit):
             raise ConfigError(f"split rule '{self}': expected something like '{expected.example}'")
         if self.window is not None and Fraction(str(self.window)) * int(self.size or 0) >= 1:
             raise ConfigError(
@@ -618,7 +628,8 @@ class SplitRule:
         window = "" if self.window is None else f" {self.window}"
         eps = "" if self.kept is None else f" eps={self.kept}"
         order = "" if self.order is None else f" order={self.order}"
-        return self.kind + size + window + eps + order
+        draws = "" if self.draws is None else f" draws={self.draws}"
+        return self.kind + size + window + eps + order + draws
 
     @property
     def reads_times(self) -> bool:
@@ -640,12 +651,23 @@ class SplitRule:
         words = _EXPECTED[self.kind].meaning.format(size=size, window=self.window)
         if self.kept is not None:
             words += f", where {exact(self.kept)} of an item's ratings stay in training at least"
+        if self.draws is not None:
+            words += f", in each of {self.draws} draws that know nothing of each other"
         return words + (", their rows in the order of the files" if self.order else "")
 
     @property
     def form(self) -> str:
         """How rules of its kind are written, brackets around what may be left out."""
         return _EXPECTED[self.kind].form
+
+    @property
+    def folds_are_draws(self) -> bool:
+        """Whether each fold is a test of its own that was drawn anew, not a part of one whole.
+
+        A rating is in none, one or several of such tests. How much their results differ says how
+        much the draw decides, which resampling users does not know.
+        """
+        return self.kind == "uniform"
 
     @property
     def is_drawn(self) -> bool:
@@ -678,18 +700,21 @@ class SplitRule:
             return cls(kind, order=in_order)
         if kind == "temporal-at":
             return cls(kind, _moment(rest, text), order=in_order)
-        size, eps, kept_share = rest.partition(" eps=")
+        given = dict(_OPTIONS.findall(rest))
+        size = rest if len(given) < len(_OPTIONS.findall(rest)) else _OPTIONS.sub("", rest)
         window = None
         if (kind == "rolling" or kind not in _EXPECTED) and size.split()[1:]:
             size, window = size.split(maxsplit=1)
         try:
             number = int(size) if size.strip().isdecimal() else float(size)
-            kept = float(kept_share) if eps else None
-            return cls(kind, number, kept, in_order, None if window is None else float(window))
+            kept = float(given["eps"]) if "eps" in given else None
+            draws = int(given["draws"]) if "draws" in given else None
+            rolled = None if window is None else float(window)
+            return cls(kind, number, kept, in_order, rolled, draws)
         except ValueError:
             expected = _EXPECTED.get(kind)
             words = re.findall(r"(\w+)=", rest)
-            hints = [did_you_mean(word, ("eps", "order")) for word in words]
+            hints = [did_you_mean(word, ("eps", "draws", "order")) for word in words]
             remedy = f"\nexpected something like '{expected.example}'" if expected else ""
             raise ConfigError(
                 f"split rule '{text}': '{rest}' is no number{''.join(hints[:1])}{remedy}"
@@ -746,7 +771,12 @@ class SplitRule:
             case "rolling", int(n_windows):
                 return rolling(ratings, n_windows, self.window or 0)
             case "uniform", float(share):
-                return [uniform(ratings, share, self.kept or KEPT_SHARE, rng=rng)]
+                kept = self.kept or KEPT_SHARE
+                drawn = [uniform(ratings, share, kept, rng=rng) for _ in range(self.draws or 1)]
+                return [
+                    dataclasses.replace(split, fold=fold, rule=str(self))
+                    for fold, split in enumerate(drawn)
+                ]
         if self.kind == "whole":
             raise ConfigError(
                 f"split rule 'whole' leaves nothing of {ratings.name} to train on\n"
@@ -805,7 +835,8 @@ def warn_of_other_share(splits: Sequence[Split]) -> None:
         return
     warnings.warn(
         f"split '{rule}' of {splits[0].train.name}: asked to test {_percent(asked_share)}, "
-        f"it tests {_percent(far)}{f' in one of {len(splits)} folds' if splits[1:] else ''}: "
+        f"it tests {_percent(far)}"
+        f"{f' in one of {len(splits)} folds' if splits[1:] and not rule.folds_are_draws else ''}: "
         f"{_why(rule, splits[0])}",
         DataWarning,
         stacklevel=2,
@@ -954,7 +985,7 @@ _EXPECTED = {
     "uniform": _Expected(
         _is_share,
         "uniform 0.2",
-        "uniform SHARE [eps=SHARE]",
+        "uniform SHARE [eps=SHARE] [draws=N]",
         "Of each tested item equally many ratings are the test, a share of {size} of all",
     ),
     "ready": _Expected(
@@ -973,6 +1004,9 @@ _EXPECTED = {
     ),
 }
 
+
+_OPTIONS = re.compile(r"\s(eps|draws)=(\S+)")
+"""What may stand behind the share of a uniform rule."""
 
 _BY_TIME = ("temporal", "temporal-at", "temporal-user", "leave-last", "rolling")
 

@@ -7,12 +7,14 @@ from statistics import NormalDist
 import numba as nb
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtrit  # quantiles of Student's t; `scipy.stats` takes long to load
 
 from recbias.errors import ConfigError
 
 __all__ = [
     "bootstrap_weights",
     "crossed_sums",
+    "draw_weights",
     "interval",
     "linear_replicates",
     "normal_interval",
@@ -62,6 +64,53 @@ def bootstrap_weights(
         drawn = rng.integers(n_users, size=n_users)
         weights[replicate] = np.bincount(drawn, minlength=n_users)
     return weights
+
+
+def draw_weights(n_draws: int, n_replicates: int, *, rng: np.random.Generator) -> FloatArray:
+    r"""Draw by how much more or less each of several independent draws counts in a resample.
+
+    Of values :math:`v_1,\dots,v_k` of draws, :math:`\sum_f a_f v_f` is then normal, with a standard
+    deviation of :math:`c\,s/\sqrt k`, where s is that of the values. Here c is the quantile of
+    Student's t with k - 1 degrees of freedom over that of the normal law, so that 95 % intervals
+    are those of a mean of so few normal values. Draws that are resampled as users are would give
+    intervals that are too narrow. The tails of t itself have no variance where there are few
+    draws, and would widen whatever is compared together with what was drawn.
+
+    Use the same weights for all systems and metrics: what a draw does to two systems is paired.
+
+    Parameters
+    ----------
+    n_draws
+        At least 2.
+    n_replicates
+        Number of resamples.
+    rng
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_replicates, n_draws)
+        Rows sum to 0.
+
+    References
+    ----------
+    "Student", "The probable error of a mean", Biometrika 6 (1908).
+
+    Examples
+    --------
+    The interval of the mean of 1, 2 and 6 ends 4.303 s / sqrt(3) = 6.57 away from it.
+
+    >>> weights = draw_weights(3, 100_000, rng=np.random.default_rng(1))
+    >>> shifts = weights @ [1.0, 2.0, 6.0]
+    >>> [round(float(end)) for end in np.quantile(shifts, [0.025, 0.975])]
+    [-7, 7]
+    """
+    if n_draws < 2:
+        raise ConfigError(f"{n_draws} draw: what draws differ by needs two at least")
+    widened = stdtrit(n_draws - 1, 0.975) / NormalDist().inv_cdf(0.975)
+    deviations = rng.standard_normal((n_replicates, n_draws))
+    deviations -= deviations.mean(axis=1, keepdims=True)
+    return np.asarray(deviations * (widened / np.sqrt(n_draws * (n_draws - 1))), dtype=np.float64)
 
 
 @nb.njit(cache=True, nogil=True)

@@ -6,16 +6,13 @@ import dataclasses
 from typing import Any
 from unittest import mock
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 from expressions_at import value_of
-from readable import faults, texts
 from recbias.book.chapters import overcoming_popularity_bias as chapter
-from recbias.book.chapters.overcoming_popularity_bias import best, plots, setup, worlds
-from recbias.book.figures import style
+from recbias.book.chapters.overcoming_popularity_bias import best, figures, setup, worlds
 from recbias.claims import load_chapter
 from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
@@ -296,13 +293,11 @@ def test_title_and_table_say_who_is_best() -> None:
     maps["P@10"].loc[0, "best"] = "bpref"
     # By P@10 others may be as good everywhere, whoever has the largest mean.
     assert maps["P@10"]["others"].map(len).min() > 0
-    assert best.map_title(maps) == (
-        "Surely best, of 4 kinds of worlds, by true AUC: AR 2;\nby true P@10: none"
-    )
-    maps["AUC"]["best"] = "bpref"
-    assert best.map_title(maps).startswith(
-        "Surely best, of 4 kinds of worlds, by true AUC: bpref 4, AR 0;"
-    )
+    figure = figures.winners(table)
+    assert figure.title.endswith("of 4 kinds of worlds, by true P@10: none;\nby true AUC: AR 2")
+    surely = figure.rows["panel"] == "by true AUC"
+    rows = figure.rows.assign(best=figure.rows["best"].where(~surely, "bpref"))
+    assert dataclasses.replace(figure, rows=rows).title.endswith("by true AUC: bpref 4, AR 0")
     at = {"AUC": best.best_protocols(table, "AUC", by=("relation",))}
     lines = best.best_table(at).splitlines()
     assert lines[0] == "| relation | best by true AUC | tau | may be as good |"
@@ -312,47 +307,20 @@ def test_title_and_table_say_who_is_best() -> None:
     ]
 
 
-# --------------------------------------------------------------------------------- the figures
-
-TITLE = "One line with the message of the figure,\nand a second line with its numbers"
-
-
-def regions() -> pd.DataFrame:
-    cells = [(r, s) for r in (-1, -0.6, -0.3, 0, 0.3, 0.6, 1) for s in (0.2, 0.35, 0.5, 0.65)]
-    chosen = [NAMES[place % len(NAMES)] for place in range(len(cells))]
-    others = [NAMES[: place % 4] for place in range(len(cells))]
-    frame = pd.DataFrame(cells, columns=["relation", "skew"])
-    return frame.assign(best=chosen, others=others)
-
-
-def test_the_map_can_be_read_and_shows_what_it_was_given() -> None:
-    style.use_book_style()
-    found = regions()
-    figure = plots.plot_best_protocols(
-        {"true P@10": found, "true AUC": found}, names=NAMES, axes=("relation", "skew"),
-        labels=("relation", "skew"), title=TITLE,
-    )  # fmt: skip
-    assert faults(figure) == []
-    written = [text.get_text() for text in figure.axes[0].texts]
-    expected = [
-        f"{row.best} +{len(row.others)}" if row.others else row.best
-        for row in found.itertuples()
-    ]  # fmt: skip
-    assert written == expected
-    assert {text.get_fontweight() for text in figure.axes[0].texts if "+" in text.get_text()} == {
-        "normal"
+def test_the_map_names_the_best_and_how_many_may_be_as_good() -> None:
+    figure = figures.winners(planted(bpref=0.5, AR=-0.3))
+    (axis, _) = figure.picture().axes
+    own = figure.rows[figure.rows["panel"] == "by true P@10"]
+    expected = {
+        f"{best} +{len(others.split(', '))}" if others else best
+        for best, others in own[["best", "others"]].to_numpy()
     }
-    plt.close("all")
+    assert {text.get_text() for text in axis.texts} == expected
+    unsure = [text for text in axis.texts if "+" in text.get_text()]
+    assert {text.get_fontweight() for text in unsure} == {"normal"}
 
 
-def test_courses_over_relations_can_be_read_and_show_what_they_were_given() -> None:
-    style.use_book_style()
-    found = best.over_relations(planted(bpref=0.5), "AUC")
-    figure = plots.plot_over_relations(
-        {"true P@10": found, "true AUC": found}, marked=NAMES[:7], label="tau", title=TITLE
-    )
-    assert faults(figure) == []
-    assert set(NAMES[:7]) <= {text.get_text() for text in texts(figure)}
-    (bars,) = [each for each in figure.axes[0].containers if each.get_label() == "bpref"]
-    assert np.allclose(bars.lines[0].get_ydata(), [-0.5, 0.5])
-    plt.close("all")
+def test_courses_over_relations_show_what_they_were_given() -> None:
+    figure = figures.over_relation(planted(bpref=0.5))
+    rows = figure.rows[(figure.rows["panel"] == "by true AUC") & (figure.rows["name"] == "bpref")]
+    assert np.allclose(rows["value"], [-0.5, 0.5])

@@ -9,7 +9,7 @@ import pytest
 
 from expressions_at import value_of
 from recbias._system.streams import stream
-from recbias.book.chapters.overcoming_popularity_bias import best_gamma, steck
+from recbias.book.chapters.overcoming_popularity_bias import best_gamma, figures, steck
 from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.simulation import PreferenceOptions, PreferenceWorld
@@ -177,7 +177,7 @@ def test_errors_are_averaged_over_systems_or_over_relations() -> None:
     assert found["high"]["relation -1", 1.0] == pytest.approx(3.7 + half)
     by_system = steck.steck_errors(steck_table(), by="system").set_index(["line", "gamma"])
     assert by_system["value"]["A", 0.0] == pytest.approx(2.0 + 0.2)
-    title = steck.steck_title(steck_table())
+    title = figures.weights(steck_table()).title
     assert title.endswith("they are +370% to +570% off")
 
 
@@ -211,7 +211,7 @@ def test_the_best_gamma_of_each_relation_is_named() -> None:
     assert best.loc[0.0, ["least", "most"]].tolist() == [0.0, math.inf]  # all alike
     assert best.loc[1.0, ["least", "most"]].tolist() == [0.0, 0.0]
     assert best_gamma.best_gammas(table, "AUC")["best"].tolist() == [0.0, 0.0, math.inf]
-    assert best_gamma.best_gamma_title(table) == (
+    assert figures.best_gamma(table).title == (
         "The best $\\gamma$ where popularity opposes liking is \N{INFINITY} ($\\tau$ = 1.40),\n"
         "where it agrees 0 ($\\tau$ = 0.40)"
     )

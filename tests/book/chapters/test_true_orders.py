@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 from expressions_at import value_of
 from recbias.book.chapters import overcoming_popularity_bias as chapter
-from recbias.book.chapters.overcoming_popularity_bias import truth_figures
+from recbias.book.chapters.overcoming_popularity_bias import figures, truth_tables
 from recbias.book.chapters.overcoming_popularity_bias.true_orders import (
     INDEX,
     Values,
@@ -20,11 +19,10 @@ from recbias.book.chapters.overcoming_popularity_bias.true_orders import (
     true_orders,
     true_orders_parameters,
 )
-from recbias.book.chapters.overcoming_popularity_bias.truth_figures import (
+from recbias.book.chapters.overcoming_popularity_bias.truth_tables import (
+    true_order_shares,
     true_order_tables,
-    true_orders_shown,
     true_orders_table,
-    true_orders_title,
 )
 from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
@@ -45,7 +43,8 @@ SYSTEMS = (
 
 
 def asked(draws=2, **changes):
-    given = {"cutoff": 5, "size": 20, "seed": 3, "draws": draws} | changes
+    uniform = f"uniform 0.2 draws={draws}"
+    given = {"cutoff": 5, "size": 20, "seed": 3, "uniform": uniform} | changes
     return true_orders_parameters(WORLD, SYSTEMS, 4, **given)
 
 
@@ -58,10 +57,9 @@ def found():
 
 @pytest.fixture(scope="module")
 def measured():
-    """What the grids of folds and of two uniform tests give one by one."""
+    """What the grids of folds and of two uniform tests give."""
     parameters = asked()
-    grids = [parameters[name] for name in ("random", "uniform")]
-    return [run(grids[0]), *(run(dataclasses.replace(grids[1], seed=seed)) for seed in (3, 4))]
+    return [run(parameters[name]) for name in ("random", "uniform")]
 
 
 def values(results, label, metric):
@@ -96,12 +94,8 @@ def test_taus_are_those_of_the_values_of_the_grid(found, measured, truth):
 def test_uniform_tests_are_averaged_before_orders_are_compared(found, measured, truth):
     """Each has the truth about its own models; every user is of the population in a world."""
     for protocol, metric in (("UAR", "P@5"), ("U1R", "P@5|t=20")):
-        weights = 1.0
-        if protocol == "U1R":  # a micro average: tests with more runs weigh more
-            weights = np.array([_n_runs(each) for each in measured[1:]])[:, None]
-        seen = [values(each, protocol, metric) for each in measured[1:]]
-        seen = (np.array(seen) * weights).sum(axis=0)
-        true = np.mean([values(each, *TRUE[truth]) for each in measured[1:]], axis=0)
+        seen = values(measured[1], protocol, metric)
+        true = values(measured[1], *TRUE[truth])
         assert found.loc[(truth, protocol), "value"] == pytest.approx(kendall_tau(seen, true))
     # The twin: one draw alone has other values.
     alone = true_orders.function(load_dataset(WORLD), **asked(draws=1))[1].set_index(
@@ -113,10 +107,14 @@ def test_uniform_tests_are_averaged_before_orders_are_compared(found, measured, 
     assert (alone.loc[(truth, "AR"), of_values] == found.loc[(truth, "AR"), of_values]).all()
 
 
-def _n_runs(results):
-    """Count the runs: the liked test ratings."""
-    (fold,) = dataset_splits(load_dataset(WORLD), results.grid.split, seed=results.grid.seed)
-    return (fold.test.value >= 4).sum()
+def test_replicates_are_those_of_the_grids(measured):
+    """With what draws differ by in those of uniform tests, and on users alone in others."""
+    for results, protocol, metric in ((measured[0], "AR", "P@5"), (measured[1], "UAR", "P@5")):
+        made = _measured(results.grid, load_dataset(WORLD), 1)[protocol, metric].replicates
+        for system, drawn in zip(SYSTEMS, made, strict=True):
+            ends = np.quantile(drawn, [0.025, 0.975])
+            expected = results[system.name, protocol, metric].limits
+            np.testing.assert_allclose(ends, expected, atol=1e-12)
 
 
 def test_what_is_true_is_counted_over_all_items_outside_training(tmp_path, monkeypatch):
@@ -131,7 +129,7 @@ def test_what_is_true_is_counted_over_all_items_outside_training(tmp_path, monke
     rated, judged = (every.take(each[every.user, every.item]) for each in (chosen, drawn))
     data = Dataset(rated, dataset_info("coat"), "made here", unbiased=judged)
     parameters = true_orders_parameters("coat", SYSTEMS[2:3], 4, cutoff=5, size=20, seed=3)
-    found = _measured([parameters["random"]], data, 1)
+    found = _measured(parameters["random"], data, 1)
 
     marks = {(u, i): v for u, i, v in zip(judged.user, judged.item, judged.value, strict=True)}
     places, pairs = [], []
@@ -253,8 +251,8 @@ def planted(name="coat", **changed):
     )  # fmt: skip
 
 
-def shown(tables):
-    return true_orders_shown(tables, cutoff=10).set_index(["panel", "protocol", "line"])
+def shares(tables):
+    return true_order_shares(tables, cutoff=10).set_index(["panel", "protocol", "line"])
 
 
 def test_protocols_keep_their_rows_whatever_they_agree():
@@ -262,27 +260,27 @@ def test_protocols_keep_their_rows_whatever_they_agree():
     rows = ["AR", "1R", "1R without the head", "percentiles (P1R)", "uniform (UAR)"]
     rows += ["uniform (U1R)", "bpref", "infAP", "stratified recall"]
     for each in (tables, {"Coat": planted()}):
-        assert list(dict.fromkeys(true_orders_shown(each, cutoff=10)["protocol"])) == rows
-    own = shown(tables)
+        assert list(dict.fromkeys(true_order_shares(each, cutoff=10)["protocol"])) == rows
+    own = shares(tables).drop(columns="label")
     assert own.loc[("Coat", "bpref", "true AUC")].tolist() == [90, 80, 100, 10]
     assert own.loc[("Coat", "AR", "true P@10")].tolist() == pytest.approx([10, 10, 10, 10])
     assert own.loc[("Coat", "1R", "true AUC")].tolist() == [50, 40, 70, 10]
-    assert len(true_orders_shown({}, cutoff=10)) == 0
+    assert len(true_order_shares({}, cutoff=10)) == 0
     assert true_orders_table({}, cutoff=10) == ""
 
 
 def test_the_title_names_what_is_surely_ahead_of_ar_or_behind_it_and_nothing_else():
     ahead = {"Coat": planted(AUC_bpref=(0.9, 9, 8, 0), AUC_UAR=(0.95, 9, 7, 0))}
     # Of ten pairs AR has seven at most; UAR has seven for sure, and more right than bpref.
-    assert true_orders_title(ahead, cutoff=10) == (
+    assert figures.true_orders(ahead, 10).title == (
         "Surely ahead of AR: bpref on Coat (true AUC);\nsurely behind: none"
     )
     behind = {"Coat": planted(P_SR=(-0.9, 1, 1, 7), P_infAP=(-0.9, 1, 1, 6))}
-    assert true_orders_title(behind, cutoff=10) == (
+    assert figures.true_orders(behind, 10).title == (
         "Surely ahead of AR: none;\nsurely behind: SR on Coat (true P@10)"
     )
-    assert true_orders_title({"Coat": planted()}, cutoff=10).count("none") == 2
-    assert true_orders_title({}, cutoff=10).startswith("No data")
+    assert figures.true_orders({"Coat": planted()}, 10).title.count("none") == 2
+    assert figures.true_orders({}, 10).title.startswith("No data")
 
 
 def test_the_table_sets_protocols_and_the_truths_beside_each_other():
@@ -301,7 +299,7 @@ def test_the_table_sets_protocols_and_the_truths_beside_each_other():
 def test_a_truth_that_resolves_nothing_has_no_share():
     table = planted()
     table.frame.loc[table.frame["truth"] == "P", ["resolved", "right", "kept", "turned"]] = 0
-    found = shown({"Coat": table})
+    found = shares({"Coat": table})
     assert np.isnan(found.loc[("Coat", "AR", "true P@10"), "value"])
     with pytest.raises(NotComputed, match=r"right\[P, AR"):
         read("right[P, AR] in true_orders.pairs", table)
@@ -310,7 +308,7 @@ def test_a_truth_that_resolves_nothing_has_no_share():
 
 def test_the_own_data_of_a_page_take_the_place_of_recorded_ones(monkeypatch):
     recorded = {"cm100k": {"true_orders": planted("cm100k")}, "coat": {}}
-    monkeypatch.setattr(truth_figures, "load_chapter", lambda _, name: recorded[name])
+    monkeypatch.setattr(truth_tables, "load_chapter", lambda _, name: recorded[name])
     assert list(true_order_tables({})) == ["CM100k"]
     own = planted("coat")
     assert true_order_tables({"true_orders": own})["Coat"] is own

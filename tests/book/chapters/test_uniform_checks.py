@@ -11,7 +11,10 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from recbias.book.chapters.overcoming_popularity_bias import setup, uniform_tests
+from recbias.book.chapters.overcoming_popularity_bias import (
+    setup,
+    uniform_tests,
+)
 from recbias.book.chapters.overcoming_popularity_bias.uniform_rankings import uniform_predicted
 from recbias.claims.records import Record, criteria_of
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
@@ -19,6 +22,7 @@ from recbias.data.ratings import Ratings
 from recbias.data.simulation import make_world
 from recbias.errors import DataError
 from recbias.experiment.makers import find_maker
+from recbias.experiment.worlds import Seen
 from recbias.protocol.splits import Split, uniform, uniform_plan
 from recbias.protocol.testset import dataset_splits
 from recbias.theory import positive_ratios, uniform_bounds, uniform_rates
@@ -340,6 +344,26 @@ def test_positives_of_a_uniform_test_are_not_a_fixed_share_of_all() -> None:
     assert bounds.upper == pytest.approx(2 * bounds.lower)
     printed = len(ratings) / (10 * int((stars == 5).sum())) / 50
     assert bounds.printed_lower == pytest.approx(printed)
+
+
+def test_expectations_are_means_over_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = Dataset(WORLD.ratings, dataset_info("synthetic"), "made here", truth=WORLD)
+    rule = "uniform 0.2 draws=3"
+
+    def predicted() -> pd.Series:
+        index, frame = uniform_predicted.function(
+            dataset, min_rating=LIKED, split=rule, cutoff=3, size=20, seed=1
+        )
+        return frame.set_index(list(index))["value"]
+
+    found, alone = predicted(), []
+    for fold in dataset_splits(dataset, rule, seed=1):
+        monkeypatch.setattr(Seen, "folds", lambda *_, fold=fold: [fold])
+        alone.append(predicted())
+    assert len(alone) == 3
+    expected = pd.concat(alone, axis=1).mean(axis=1)
+    pd.testing.assert_series_equal(found, expected, check_names=False)
+    assert (alone[0] != found).any()  # the twin: one draw has other numbers
 
 
 def test_expectations_are_those_of_plain_loops() -> None:

@@ -16,14 +16,14 @@ from recbias.experiment.makers import makers_of
 
 __all__ = ["import_makers"]
 
-_DRAWN = ("exercises", "figures", "plots")
-"""Modules of a chapter that make no results, and need what draws and typesets."""
+_DRAWN = ("exercises", "figures")
+"""How modules of a chapter begin that make no results, and need what draws and typesets."""
 
 
 def import_makers(package: str, path: Iterable[str]) -> SimpleNamespace:
     """Import all modules of a chapter, and collect the makers in them by name."""
     importlib.import_module("recbias.book.predictions")  # makes results of several chapters
     for module in pkgutil.iter_modules(path):
-        if module.name not in _DRAWN:
+        if not module.name.startswith(_DRAWN):
             importlib.import_module(f"{package}.{module.name}")
     return makers_of(importlib.import_module(f"{package}.setup").CHAPTER)

@@ -91,6 +91,7 @@ def parts(
     colours: Mapping[str, Any],
     row: str = "row",
     across: str = "",
+    down: str = "",
     stacked: bool = True,
     numbers: str = "",
     levels: Mapping[str, float] | None = None,
@@ -124,6 +125,7 @@ def parts(
         for place, total in enumerate(base) if numbers else ():
             _write(axis, defined(total, numbers), total, place)
         axis.set_xlim(0, most or 1.2 * float(max(base.max(), 1e-9)))
+    panels[0].axis.set_ylabel(down)
     return finished(figure, title, n_columns=abreast(keys, 3), order=keys)
 
 

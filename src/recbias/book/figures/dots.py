@@ -16,12 +16,12 @@ from recbias.book.figures.panels import (
     MARKS,
     Words,
     abreast,
+    along,
     errors,
     extra_height,
     finished,
     grid_of,
     names_in,
-    of_panel,
     part_rows,
     rows_of,
 )
@@ -101,7 +101,7 @@ def dots(
                     1.03, names.index(str(at)), ", ".join(map(str, counts)), va="center",
                     transform=axis.get_yaxis_transform(), fontsize=FONT_SIZE, color="0.25",
                 )  # fmt: skip
-        axis.set_xlabel(of_panel(across, name))
+        axis.set_xlabel(along(across, name, len(panels)))
         _scale(axis, log=log)
     for axis in axes.values():  # now that all are filled, if they share a scale
         if from_zero:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from recbias.book.figures.panels import (
     Shared,
     Words,
     abreast,
+    along,
     errors,
     extra_height,
     finished,
@@ -57,6 +57,8 @@ def lines(
     marked: Sequence[str] | None = None,
     predicted: str = "predicted",
     reference: str = "",
+    bounds: str = "",
+    shade: tuple[float, str] | None = None,
     looks: Mapping[str, int] | None = None,
     level: float | Mapping[str, float] | None = None,
     cuts: Mapping[str, Sequence[float]] | None = None,
@@ -77,11 +79,11 @@ def lines(
     """Draw a line for each name in a column, a panel for each in another.
 
     Drawn where the rows have them: ``low`` and ``high`` as a band or as `whiskers`, ``least`` and
-    ``most`` as dotted lines, ``predicted`` as a thin line, called so, ``published`` as white
-    diamonds, ``count`` as numbers beside the points; of each ``run`` but the first a thin line. A
-    line without values is its band. Lines that are not `marked` are grey, the `reference` is black
-    and dashed. Along the axis places are
-    `even`, as their ranks, or as `x` says; `apart` moves lines that would hide each other.
+    ``most`` as dotted lines, called `bounds`, ``predicted`` as a thin line, called so,
+    ``published`` as white diamonds, ``count`` as numbers beside the points; of each ``run`` but the
+    first a thin line. A line without values is its band. Lines that are not `marked` are grey, the
+    `reference` is black and dashed. Along the axis places are `even`, as their ranks, or as `x`
+    says; `apart` moves lines that would hide each other. `shade` starts a region that has a name.
     """
     panels, names = names_in(rows, panel), names_in(rows, line)
     n_columns = n_columns or max(len(panels), 1)
@@ -89,6 +91,7 @@ def lines(
     tall = height * -(-len(panels) // n_columns)
     keys = [*chosen, *(["others"] if len(chosen) < len(names) else ())] if any(names) else []
     keys += [predicted] if "predicted" in rows else []
+    keys += [bounds] if bounds and rows["least"].notna().any() else []
     n_abreast = abreast(keys, keys_abreast)
     tall += extra_height(title, keys, n_abreast)
     figure, axes = grid_of(
@@ -124,21 +127,20 @@ def lines(
             axis.set_xticks(range(len(places)), [_written(place) for place in places])
         spec = axis.get_subplotspec()
         if not share_x or spec is None or spec.is_last_row():
-            axis.set_xlabel(_along(across, name, 60 // n_columns - 8))
+            axis.set_xlabel(along(across, name, n_columns))
         if not share_y or spec is None or spec.is_first_col():
             axis.set_ylabel(of_panel(up, name))
     for name, axis in axes.items():  # now that all are filled, if they share a scale
         if is_chosen(from_zero, name):
             axis.set(xlim=(0, None), ylim=(0, None))
         axis.set(**(limits or {}))
+        if bounds in keys:
+            axis.plot([], [], ":", color="0.4", linewidth=1.6, label=bounds)
+        if shade:
+            axis.axvspan(shade[0], axis.get_xlim()[1], color="0.9", zorder=0)
+            axis.annotate(shade[1], (shade[0], 0.02), (-4, 0), textcoords="offset points",
+                          ha="right")  # fmt: skip
     return finished(figure, title, n_columns=n_abreast, order=keys, keys=None if keys else [])
-
-
-def _along(across: Words, panel: str, width: int) -> str:
-    """Give the label of an axis: broken where all panels have it, as it is where one has."""
-    if isinstance(across, str):
-        return "\n".join(textwrap.wrap(across, width))
-    return across.get(panel, "")
 
 
 def _look(number: int | None, *, points: bool, joined: bool) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -36,7 +37,7 @@ Chosen = bool | Collection[str]
 
 def names_in(rows: pd.DataFrame, column: str) -> list[str]:
     """List what a column names, as it comes; one empty name where there is no such column."""
-    return [str(name) for name in dict.fromkeys(rows[column])] if column in rows else [""]
+    return [str(name) for name in dict.fromkeys(rows.get(column, ()))] or [""]
 
 
 def rows_of(rows: pd.DataFrame, column: str, name: str) -> pd.DataFrame:
@@ -47,6 +48,13 @@ def rows_of(rows: pd.DataFrame, column: str, name: str) -> pd.DataFrame:
 def of_panel(words: Words, panel: str) -> str:
     """Give the label of a panel."""
     return words if isinstance(words, str) else words.get(panel, "")
+
+
+def along(words: Words, panel: str, n_abreast: int) -> str:
+    """Give the label of an axis: broken where all panels have it, as it is where one has."""
+    if isinstance(words, str):
+        return "\n".join(textwrap.wrap(words, 60 // n_abreast - 8))
+    return words.get(panel, "")
 
 
 def is_chosen(chosen: Chosen, panel: str) -> bool:

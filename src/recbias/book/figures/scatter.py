@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from itertools import product
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -16,8 +15,17 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
-from recbias.book.figures.panels import COLOURS, abreast, finished
-from recbias.book.figures.style import FONT_SIZE, SHORT, WIDTH
+from recbias.book.figures.panels import (
+    COLOURS,
+    abreast,
+    extra_height,
+    finished,
+    grid_of,
+    names_in,
+    rows_of,
+)
+from recbias.book.figures.style import SHORT
+from recbias.claims.regions import defined
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -30,43 +38,45 @@ _DISTANCES = (11.0, 16.0, 22.0, 30.0, 40.0, 52.0, 66.0, 82.0)
 _ANGLES = np.linspace(0, 2 * np.pi, 24, endpoint=False)
 
 
-def scatter(
-    found: pd.DataFrame,
-    *,
-    axes: Mapping[str, tuple[str, str]],
-    title: str,
-    names: Collection[str] | None = None,
-) -> Picture:
-    """Plot systems by two metrics, a panel for each way to measure them, two panels in a row."""
-    systems = list(dict.fromkeys(found["system"]))
-    if names is None:
-        labels = {system: f"{number}" for number, system in enumerate(systems, 1)}
-    else:
-        labels = {system: system for system in systems if system in names}
-    n_columns = min(2, len(axes))
-    n_rows = -(-len(axes) // n_columns)
-    keys = _keys(found, labels if names is None else {}, with_published="x_published" in found)
-    n_key_columns = abreast([str(key.get_label()) for key in keys], 3)
-    key_height = 0.21 * -(-len(keys) // n_key_columns)
-    height = 3.1 * n_rows + key_height + 0.2 * (2 + title.count("\n"))
-    figure, grid = plt.subplots(
-        n_rows, n_columns, figsize=(WIDTH, height), squeeze=False, layout="constrained"
-    )
-    for axis in grid.flat[len(axes) :]:
-        axis.set_axis_off()
-    for axis, (panel, (x_label, y_label)) in zip(grid.flat, axes.items(), strict=False):
-        _draw_systems(axis, found[found["panel"] == panel])
-        axis.set(xlabel=x_label, ylabel=y_label)
-        axis.set_title(panel, fontsize=FONT_SIZE)
+def scatter(rows: pd.DataFrame, *, title: str, named: Collection[str] | None = None) -> Picture:
+    """Set systems by two metrics, ``x`` and ``y``, a panel for each way to measure them.
+
+    Of ``kind`` is the mark of a ``system``. Points are numbered, with a key, or those are `named`
+    that are chosen. Panels have their ``tau`` in the head, with ``tau_low`` and ``tau_high``, and
+    ``x_label`` and ``y_label``; intervals end at ``x_low`` and the like, and ``x_published`` stand
+    beside, where the rows have them.
+    """
+    panels = names_in(rows, "panel")
+    systems = list(dict.fromkeys(rows["system"]))
+    labels = {system: f"{number}" for number, system in enumerate(systems, 1)}
+    if named is not None:
+        labels = {system: system for system in systems if system in named}
+    keys = _keys(rows, labels if named is None else {}, with_published="x_published" in rows)
+    n_abreast = abreast([str(key.get_label()) for key in keys], 3)
+    tall = 3.1 * -(-len(panels) // 2) + 0.21 * -(-len(keys) // n_abreast)
+    tall += 0.4 + extra_height(title)
+    figure, axes = grid_of(panels, height=tall, n_columns=min(2, len(panels)))
+    for panel, axis in axes.items():
+        own = rows_of(rows, "panel", panel)
+        _draw_systems(axis, own)
+        axis.set(xlabel=own["x_label"].iloc[0], ylabel=own["y_label"].iloc[0])
+        axis.set_title(f"{panel}\n{_tau(own.iloc[0])}")
     finished(
-        figure, title, keys=keys, n_columns=n_key_columns, handletextpad=0.3, columnspacing=1.2,
+        figure, title, keys=keys, n_columns=n_abreast, handletextpad=0.3, columnspacing=1.2,
         labelspacing=0.25,
     )  # fmt: skip
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # labels are placed where the points are now
-    for axis, panel in zip(grid.flat, axes, strict=False):
-        _label_points(axis, found[found["panel"] == panel], labels)
+    for panel, axis in axes.items():
+        _label_points(axis, rows_of(rows, "panel", panel), labels)
     return figure
+
+
+def _tau(row: pd.Series[Any]) -> str:
+    """Write how far the orders by the two metrics agree."""
+    low, high = row["tau_low"], row["tau_high"]
+    ends = f" ({low:.2f} to {high:.2f})" if np.isfinite([low, high]).all() and low < high else ""
+    return f"$\\tau$ = {defined(row['tau'], '.2f')}{ends}"
 
 
 def _draw_systems(axis: Axes, rows: pd.DataFrame) -> None:

@@ -1,19 +1,13 @@
-"""What all figures share: size, fonts, colours, and how they are handed out."""
+"""What all figures share: size, fonts, colours, and room for names."""
 
 from __future__ import annotations
 
-import io
 import textwrap
 from collections.abc import Sequence
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
-import pandas as pd
 import seaborn as sns
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
-
-from recbias.book.html import file_links
 
 WIDTH = 6.4
 """Inches: the width of every figure; on a phone of 390 pixels 12 points are 9 of them."""
@@ -63,21 +57,3 @@ def wrapped(names: Sequence[str]) -> list[str]:
 def row_height(names: Sequence[str]) -> float:
     """Give the inches that a row of a figure needs for the longest of its names."""
     return 0.09 + 0.2 * (1 + max(name.count("\n") for name in names))
-
-
-def detached(figure: Figure) -> Figure:
-    """Take a figure from pyplot's hands, which would show it a second time at the end of a cell."""
-    plt.close(figure)
-    return figure
-
-
-def downloads(figure: Figure, table: pd.DataFrame, name: str) -> str:
-    """Write links that hand out a figure as SVG and its table as CSV, without any other file."""
-    picture = io.BytesIO()
-    figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
-    return file_links(
-        {
-            f"{name}.csv": ("text/csv", table.to_csv().encode()),
-            f"{name}.svg": ("image/svg+xml", picture.getvalue()),
-        }
-    )

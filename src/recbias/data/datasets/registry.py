@@ -38,6 +38,9 @@ class DatasetInfo:
         ``"no negatives"``, ``"no unbiased part"``), and what it means for this data set.
     relevant_from : float, optional
         The smallest relevant value in the papers, where the top of the scale cannot be one.
+    observed : str, optional
+        Where a part was rated for items drawn at random: what items the observed ratings are of,
+        as in "ratings of items that users chose". All pages that compare the two quote it.
     files : tuple of tuple of str
         Alternatives, preferred one first; each is the files that it needs, below a data folder. A
         name with ``*`` stands for all files that fit, at least one.
@@ -76,6 +79,7 @@ class DatasetInfo:
     cannot_test: Mapping[str, str]
     n_ratings: int | None = None
     relevant_from: float | None = None
+    observed: str = ""
     files: tuple[tuple[str, ...], ...] = field(default=())
     address: str | None = None
     checksum: str | None = None

@@ -107,19 +107,6 @@ LIKES_ONLY = tuple(name for name in PROTOCOLS if name not in ("bpref", "infAP"))
 """What can be measured where nobody says what they dislike: bpref and infAP need that."""
 
 
-def map_title(best: Mapping[str, pd.DataFrame]) -> str:
-    """Say in two lines who surely is the best most often, and how often plain AR is."""
-    words = []
-    for truth, rows in best.items():
-        counts = rows["best"][rows["others"].map(len) == 0].value_counts()
-        leading = f"{counts.index[0]} {counts.iloc[0]}" if len(counts) else "none"
-        plain = not len(counts) or counts.index[0] == "AR"
-        others = "" if plain else f", AR {counts.get('AR', 0)}"
-        words.append(f"by true {truth}: {leading}{others}")
-    n_kinds = len(next(iter(best.values())))
-    return f"Surely best, of {n_kinds} kinds of worlds, " + ";\n".join(words)
-
-
 def best_table(best: Mapping[str, pd.DataFrame]) -> str:
     """Write as a table in Markdown which protocol is the best at each relation.
 

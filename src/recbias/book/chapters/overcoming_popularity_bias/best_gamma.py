@@ -16,7 +16,6 @@ from recbias.book.chapters.overcoming_popularity_bias.setup import GAMMAS
 from recbias.book.html import markdown_table
 from recbias.claims.evidence import NotComputed
 from recbias.claims.quantities import over_worlds
-from recbias.claims.regions import defined
 from recbias.experiment.makers import Table
 
 
@@ -49,12 +48,12 @@ def relation_name(relation: float) -> str:
 def gamma_courses(table: Table, truth: str) -> pd.DataFrame:
     """Follow over gamma how far the order of the systems agrees with the true one."""
     rows = [
-        (relation_name(relation), gamma, mean.value, *mean.interval)
+        (relation, relation_name(relation), gamma, mean.value, *mean.interval)
         for relation, taus in _by_relation(_taus(table, truth))
         for gamma in GAMMAS
         for mean in [over_worlds(taus[gamma])]
     ]
-    return pd.DataFrame(rows, columns=["line", "gamma", "value", "low", "high"])
+    return pd.DataFrame(rows, columns=["relation", "line", "gamma", "value", "low", "high"])
 
 
 def best_gammas(table: Table, truth: str) -> pd.DataFrame:
@@ -123,16 +122,3 @@ def law_gamma(exponent: float) -> str:
     ('1', '3', 'none')
     """
     return "none" if exponent > 1 else gamma_text(round(exponent / (1 - exponent), 1))
-
-
-def best_gamma_title(worlds: Table) -> str:
-    """Say which gamma is best where popularity opposes liking, and where it agrees, and its tau."""
-    rows = best_gammas(worlds, "P@10").set_index("relation")
-    opposed, agreeing = (
-        f"{gamma_text(rows['best'].loc[end])} ($\\tau$ = {defined(rows['tau'].loc[end], '.2f')})"
-        for end in (rows.index.min(), rows.index.max())
-    )
-    return (
-        f"The best $\\gamma$ where popularity opposes liking is {opposed},\n"
-        f"where it agrees {agreeing}"
-    )

@@ -5,10 +5,12 @@ The grids themselves stand in the chapter, where a reader sees them.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 
 from recbias.data.ratings import exact
+from recbias.protocol.splits import SplitRule
 from recbias.protocol.testset import TestSet
 
 CHAPTER = "04_overcoming_popularity_bias"
@@ -72,6 +74,17 @@ def uniform_protocols(min_rating: float, *, n_groups: int = 10) -> dict[str, str
 
 def _asked(rules: Mapping[str, str], min_rating: float) -> dict[str, str]:
     return {label: f"{rule} rel>={exact(min_rating)}" for label, rule in rules.items()}
+
+
+def one_draw(uniform: str) -> str:
+    """Write a uniform rule for one draw of its test.
+
+    Examples
+    --------
+    >>> one_draw("uniform 0.1 eps=0.25 draws=5")
+    'uniform 0.1 eps=0.25'
+    """
+    return str(dataclasses.replace(SplitRule.parse(uniform), draws=None))
 
 
 def levelled_sample(n_tested: int) -> int:

@@ -226,13 +226,3 @@ def steck_errors(table: Table, *, by: Literal["relation", "system"] = "relation"
             mean = over_worlds(error.groupby(line_rows["number"]).mean())
             rows.append((line, gamma, mean.value, *mean.interval))
     return pd.DataFrame(rows, columns=["line", "gamma", "value", "low", "high"])
-
-
-def steck_title(table: Table) -> str:
-    """Say how far the printed form is off at gamma 1, from the relation with the least on."""
-    errors = steck_errors(table)
-    values = errors["value"][errors["gamma"] == 1]
-    return (
-        "Weights by popularity do not give true recall:\n"
-        f"with $\\gamma$ = 1 they are {values.min():+.0%} to {values.max():+.0%} off"
-    )

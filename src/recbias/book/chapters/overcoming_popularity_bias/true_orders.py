@@ -18,16 +18,16 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, product
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias.setup import (
     CHAPTER,
+    one_draw,
     protocols,
     uniform_protocols,
 )
@@ -39,18 +39,18 @@ from recbias.experiment.cells import grid_cells, run_missing
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import (
-    N_REPLICATES,
     FoldPart,
     combine_folds,
     fold_tasks,
     reduce_fold,
+    resampled_draws,
+    resampled_users,
 )
 from recbias.experiment.results import Quantity
 from recbias.experiment.training_seeds import training_seeds
 from recbias.protocol.testset import TestSet
 from recbias.recommenders import System, line_up, with_seeds
 from recbias.stats.agreement import kendall_tau, resolved_signs
-from recbias.stats.resampling import bootstrap_weights
 
 INDEX = ("truth", "protocol")
 
@@ -58,9 +58,6 @@ TRUTHS = ("P", "AUC")
 """What unbiased judgments of pairs outside training are read as."""
 
 _TRUE = "true"
-_DRAWS = 5
-"""Uniform tests that are drawn: five of a fifth of the ratings each, as five folds are."""
-
 _HELD = {"cm100k": 5}
 """Folds of the random judgments, each held out in turn, where observed ratings are among them."""
 
@@ -111,10 +108,11 @@ def true_orders_parameters(
     cutoff: int,
     size: int,
     seed: int,
-    uniform: str = "uniform 0.2",
-    draws: int = _DRAWS,
+    uniform: str = "uniform 0.2 draws=5",
 ) -> dict[str, Any]:
     """Give the parameters of :func:`true_orders`.
+
+    Where folds are held out, each has a uniform test of its own, and there are no other draws.
 
     Examples
     --------
@@ -123,8 +121,8 @@ def true_orders_parameters(
     >>> params["random"].protocols["P1R"], params["uniform"].tests
     ('TI-AN-P1R m=3 rel>=4', {'true': 'unbiased train=observed'})
     >>> params = true_orders_parameters("cm100k", line_up("bcc17"), 3, cutoff=10, size=100, seed=1)
-    >>> params["uniform"].tests["UAR"], params["uniform"].tests["true"], params["draws"]
-    ('observed held=5', 'unbiased train=observed held=5', 1)
+    >>> params["uniform"].tests["true"], params["uniform"].split
+    ('unbiased train=observed held=5', 'uniform 0.2')
     """
     info = dataset_info(dataset)
     n_groups = max(1, min(10, (info.n_items or 0) // size))
@@ -159,18 +157,12 @@ def true_orders_parameters(
     random = asked(
         "ratio 0.2" if held else "k-fold 5", of_random, ("AR", "1R", "head", "P1R"), **head
     )
-    drawn = asked(uniform, of_uniform, ("UAR", "U1R"))
-    return {"random": random, "uniform": drawn, "draws": 1 if held else draws}
+    drawn = asked(one_draw(uniform) if held else uniform, of_uniform, ("UAR", "U1R"))
+    return {"random": random, "uniform": drawn}
 
 
-def _grids(random: Grid, uniform: Grid, draws: int) -> tuple[list[Grid], list[Grid]]:
-    """Give the grid of the folds, and one for each uniform test that is drawn."""
-    seeds = [uniform.seed + number for number in range(draws)]
-    return [random], [dataclasses.replace(uniform, seed=seed) for seed in seeds]
-
-
-def _read(random: Grid, uniform: Grid, draws: int) -> list[Grid]:
-    return [*chain(*_grids(random, uniform, draws))]
+def _read(random: Grid, uniform: Grid) -> list[Grid]:
+    return [random, uniform]
 
 
 @maker(CHAPTER, Table, uses=_read)
@@ -179,7 +171,6 @@ def true_orders(
     *,
     random: Grid,
     uniform: Grid,
-    draws: int = _DRAWS,
     workers: int = 1,
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Compare the orders by all protocols with the true one.
@@ -190,9 +181,6 @@ def true_orders(
         That of the grids.
     random, uniform
         Grids of the labels of `true_orders_parameters`. What is missing is trained.
-    draws
-        How many uniform tests are drawn, with the seeds from that of the grid on. What they give is
-        averaged as over folds.
     workers
         Processes.
 
@@ -209,17 +197,16 @@ def true_orders(
     ConfigError
         If the data have neither unbiased judgments nor truth.
     """
-    of_random, of_uniform = _grids(random, uniform, draws)
-    names = [system.name for system in of_random[0].systems]
+    names = [system.name for system in random.systems]
     compared: dict[tuple[str, str], tuple[Values, Values]] = {}
-    for grids in (of_random, of_uniform):
-        values = _measured(grids, dataset, workers)
-        true = {_name(metric): values.pop((_TRUE, metric)) for metric in grids[0].by_label[_TRUE]}
+    for grid in (random, uniform):
+        values = _measured(grid, dataset, workers)
+        true = {_name(metric): values.pop((_TRUE, metric)) for metric in grid.by_label[_TRUE]}
         orders = {
             label if _name(metric) == "P" else _name(metric): of_systems
             for (label, metric), of_systems in values.items()
         }
-        if grids is of_random:
+        if grid is random:
             orders |= true
         for truth, protocol in product(true, orders):
             if truth != protocol:
@@ -231,26 +218,21 @@ def _name(metric: str) -> str:
     return metric.partition("(")[0].partition("@")[0]
 
 
-def _measured(
-    grids: Sequence[Grid], dataset: Dataset, workers: int
-) -> dict[tuple[str, str], Values]:
-    """Measure the systems of grids that differ in their seed alone, as if they were one's folds."""
-    first = grids[0]
-    parts: dict[str, list[Mapping[str, FoldPart]]] = {system.name: [] for system in first.systems}
-    for grid in grids:
-        cells = grid_cells(grid, dataset, None)
-        run_missing(
-            [cell for _, cell in cells], workers=workers, label=f"{dataset.name}: true orders"
-        )
-        for task in fold_tasks(grid, cells):
-            parts[task.grid.systems[0].name].append(reduce_fold(task)[0])
-    rng = stream(first.seed, "bootstrap")
-    weights = bootstrap_weights(dataset.ratings.n_users, N_REPLICATES, rng=rng)
+def _measured(grid: Grid, dataset: Dataset, workers: int) -> dict[tuple[str, str], Values]:
+    """Measure the systems of a grid; what is missing is trained."""
+    parts: dict[str, list[Mapping[str, FoldPart]]] = {system.name: [] for system in grid.systems}
+    cells = grid_cells(grid, dataset, None)
+    run_missing([cell for _, cell in cells], workers=workers, label=f"{dataset.name}: true orders")
+    for task in fold_tasks(grid, cells):
+        parts[task.grid.systems[0].name].append(reduce_fold(task)[0])
+    weights = resampled_users(dataset.ratings.n_users, grid.seed)
+    n_folds = len(parts[grid.systems[0].name])
+    draws = resampled_draws(grid.split, n_folds, grid.seed)
     measured = {}
-    for label, metrics in first.by_label.items():
-        design, parsed = first.parsed[label], first.parsed_metrics[label]
+    for label, metrics in grid.by_label.items():
+        design, parsed = grid.parsed[label], grid.parsed_metrics[label]
         combined = [
-            combine_folds(design, parsed, [part[label] for part in fold_parts], weights)
+            combine_folds(design, parsed, [part[label] for part in fold_parts], weights, draws)
             for fold_parts in parts.values()
         ]
         for place, metric in enumerate(metrics):

@@ -16,6 +16,7 @@ from recbias.book.non_personalised import INDEX, baselines
 from recbias.data.datasets import Dataset
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.worlds import Seen
+from recbias.protocol.splits import Split
 from recbias.protocol.targets import candidate_items, n_all_targets
 from recbias.theory import (
     UNIFORM_FORMS,
@@ -57,9 +58,22 @@ def uniform_predicted(
         The ``value`` of each. Of a ranking: P@n by each of :data:`recbias.theory.UNIFORM_FORMS`
         under ``AR``, and the bounds of :func:`recbias.theory.uniform_bounds` under ``all-1R``. Of
         the ``data``: ``one over size`` and ``1/t`` of the candidates of ``UAR`` and ``AI-UAR``.
+        Means over the draws of the split, as what is measured.
     """
     seen = Seen(dataset, seed)
-    (fold,) = seen.folds(split)
+    by_draw = [
+        _predicted(seen, fold, min_rating=min_rating, cutoff=cutoff, size=size)
+        for fold in seen.folds(split)
+    ]
+    frame = pd.DataFrame([row[:-1] for row in by_draw[0]], columns=[*INDEX])
+    frame["value"] = np.mean([[row[-1] for row in rows] for rows in by_draw], axis=0)
+    return INDEX, frame
+
+
+def _predicted(
+    seen: Seen, fold: Split, *, min_rating: float, cutoff: int, size: int
+) -> list[tuple[str, str, str, float]]:
+    """Predict what the rankings score in one draw of the test."""
     depth = run_depths(fold, cutoff, min_rating=min_rating)
     ratios = positive_ratios(fold, min_rating=min_rating)
     rates = {form: uniform_rates(fold, form, min_rating=min_rating) for form in UNIFORM_FORMS}
@@ -94,4 +108,4 @@ def uniform_predicted(
         size_of_all = len(candidate_items(fold, chosen))
         rows.append(("one over size", label, "data", 1 / size_of_all))
         rows.append(("1/t", label, "data", float(np.mean(1 / sizes))))
-    return INDEX, pd.DataFrame(rows, columns=[*INDEX, "value"])
+    return rows

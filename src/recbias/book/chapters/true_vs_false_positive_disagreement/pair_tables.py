@@ -1,7 +1,4 @@
-"""What the page shows of pairs of items: MCCRS20 Figs. 2 to 4 and Table 1, and worlds beside them.
-
-Frames here are what figures draw; their columns are said in each function.
-"""
+"""What the page shows of pairs of items: MCCRS20 Fig. 2 and Table 1, and worlds beside them."""
 
 from __future__ import annotations
 
@@ -18,7 +15,6 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import (
 from recbias.book.html import markdown_table
 from recbias.claims.ledger import claims
 from recbias.claims.quantities import over_worlds
-from recbias.claims.regions import defined
 from recbias.experiment.makers import Table
 
 _DASH = "\N{EN DASH}"
@@ -108,26 +104,6 @@ _CELLS: Mapping[str, str] = {
 """What the table shows, by kinds of pairs."""
 
 
-# -- Figs. 3 and 4 -----------------------------------------------------------------------------
-
-
-def relations_title(table: Table) -> str:
-    """Say in two lines how the optima relate to popularity and to each other."""
-    hits, misses, both = (
-        table[{"measure": measure, "of": of}].value
-        for measure, of in (
-            ("Pearson", "f_P and p(train)"),
-            ("Pearson", "f_antiP and p(train)"),
-            ("Spearman", "f_P and f_antiP"),
-        )
-    )
-    return (
-        f"With popularity, $f_P$ correlates by {defined(hits, '.2f')} and $f_{{antiP}}$ "
-        f"by {defined(misses, '.2f')};\n"
-        f"their rankings with each other by {defined(both, '.2f')} (Spearman)"
-    )
-
-
 # -- worlds ------------------------------------------------------------------------------------
 
 
@@ -139,13 +115,3 @@ def over_skew(tables: Mapping[str, Table], column: str = "disagree") -> pd.DataF
             mean = over_worlds(values)
             rows.append((kind, skew, mean.value, *mean.interval))
     return pd.DataFrame(rows, columns=["kind", "skew", "value", "low", "high"])
-
-
-def skew_of_worlds_title(found: pd.DataFrame) -> str:
-    """Say in two lines at which ends of the skew the optima disagree, in independent worlds."""
-    rows = found[found["kind"] == "independent"].sort_values("skew")
-    first, last = rows.iloc[0], rows.iloc[-1]
-    return (
-        f"The optima disagree on {first['value']:.0%} of the pairs where popularity is\n"
-        f"even, and on {last['value']:.0%} at a Gini coefficient of {last['skew']:g}"
-    )

@@ -16,9 +16,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.book.html import markdown_table
 from recbias.claims.checks import Check
 from recbias.claims.expressions import Term
+from recbias.claims.judging import load_chapter
 from recbias.claims.ledger import claims
 from recbias.claims.quantities import order_tau
 from recbias.experiment.results import Quantity
@@ -267,3 +269,23 @@ def _floats(values: tuple[Fraction, Fraction]) -> list[float]:
 def _sign(values: tuple[Fraction, Fraction]) -> int:
     first, second = values
     return (first > second) - (first < second)
+
+
+# -- which results are shown -----------------------------------------------------------------------
+
+_KNOWN = "cm100k"
+
+
+def with_truth(own: Results) -> Results:
+    """Choose results that have true values: those of a page, else the recorded ones of CM100k."""
+    return own if "true" in own.grid.parsed else _of_cm100k(own)
+
+
+def first_shown(own: Results) -> Results:
+    """Choose what the first screen shows, which speaks of CM100k: that, else what there is."""
+    return own if own.dataset["name"] == _KNOWN else _of_cm100k(own)
+
+
+def _of_cm100k(results: Results) -> Results:
+    recorded = load_chapter(CHAPTER, _KNOWN).get("systems")
+    return recorded if isinstance(recorded, Results) else results

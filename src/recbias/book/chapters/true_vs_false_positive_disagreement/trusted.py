@@ -322,20 +322,6 @@ def calibration(table: Table, *, edges: Sequence[float] = _BINS) -> pd.DataFrame
     return pd.DataFrame(rows, columns=["n", "share", "came", "low", "high"])
 
 
-def answers_title(table: Table) -> str:
-    """Say in two lines how often each metric is named where popularity and liking are related."""
-    kinds = _kinds(table.frame)
-    anti, precision = _named(kinds["opposed"], "antiP"), _named(kinds["agreeing"], "P")
-    return (
-        f"Where popularity and liking are opposed it names antiP in {anti:.0%} of\n"
-        f"the worlds; where they agree it names P in {precision:.0%}"
-    )
-
-
-def _named(rows: pd.DataFrame, name: str) -> float:
-    return float((rows["answer"] == name).mean())
-
-
 def trust_table(table: Table, points: Table) -> pd.DataFrame:
     """Lay out the answers about data sets beside their truth, for a reader."""
     rows = []
@@ -371,7 +357,7 @@ def _wilson(n_true: int, n: int) -> tuple[float, float]:
 _STRONG = 0.5
 
 
-def _kinds(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def kinds_of_worlds(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Select worlds: all of them, or by their relation or the strength of selection."""
     relation = frame["relation"]
     chosen = {
@@ -390,7 +376,7 @@ def evaluation(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
     Shares have intervals by Wilson's formula.
     """
     counted = []
-    for kind, rows in _kinds(table.frame).items():
+    for kind, rows in kinds_of_worlds(table.frame).items():
         if rows.empty:
             continue
         answered = rows[rows["answer"] != "cannot tell"]

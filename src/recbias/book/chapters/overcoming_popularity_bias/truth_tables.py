@@ -1,4 +1,4 @@
-"""What the page shows of protocols beside unbiased truth: a figure, its title, and a table.
+"""What the page shows of protocols beside unbiased truth: rows of a figure, and a table.
 
 Tables are those of :mod:`recbias.book.chapters.overcoming_popularity_bias.true_orders`, by the name
 of their data.
@@ -57,9 +57,9 @@ def _with_share(table: Table) -> pd.DataFrame:
     )
 
 
-def true_orders_shown(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFrame:
+def true_order_shares(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFrame:
     """Lay out how many of the pairs of systems that a truth resolves each protocol has right."""
-    columns = ["panel", "protocol", "line", "value", "low", "high", "count"]
+    columns = ["panel", "label", "protocol", "line", "value", "low", "high", "count"]
     rows = []
     for protocol in _NAMES:
         for title, table in tables.items():
@@ -67,36 +67,13 @@ def true_orders_shown(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFra
             for truth in TRUTHS:
                 shares = 100 * frame.loc[(truth, protocol), ["share", "least", "most"]]
                 count = int(frame["resolved"][truth, protocol])
-                rows.append((title, _NAMES[protocol], _truth(truth, cutoff), *shares, count))
+                words = _NAMES[protocol], _truth(truth, cutoff)
+                rows.append((title, protocol, *words, *shares, count))
     return pd.DataFrame(rows, columns=columns)
 
 
 def _truth(name: str, cutoff: int) -> str:
     return f"true {name}@{cutoff}" if name == "P" else f"true {name}"
-
-
-def true_orders_title(tables: Mapping[str, Table], *, cutoff: int) -> str:
-    """Say in two lines which protocols surely have more pairs right than AR, and which fewer."""
-    if not tables:
-        return "No data with judgments of random items are at hand"
-    ahead: list[str] = []
-    behind: list[str] = []
-    for title, table in tables.items():
-        by_names: dict[tuple[bool, str], list[str]] = {}
-        for truth in TRUTHS:
-            frame = _with_share(table).set_index(["truth", "protocol"]).loc[truth]
-            plain = frame.loc["AR"]
-            for first, apart in (
-                (True, frame["least"] > plain["most"]),
-                (False, frame["most"] < plain["least"]),
-            ):
-                if names := [name for name in _NAMES if name in frame.index and apart[name]]:
-                    by_names.setdefault((first, ", ".join(names)), []).append(_truth(truth, cutoff))
-        for (first, joined), truths in by_names.items():
-            side = ahead if first else behind
-            side.append(f"{joined} on {title} ({' and '.join(truths)})")
-    lines = [", ".join(parts) or "none" for parts in (ahead, behind)]
-    return f"Surely ahead of AR: {lines[0]};\nsurely behind: {lines[1]}"
 
 
 def true_orders_table(tables: Mapping[str, Table], *, cutoff: int) -> str:

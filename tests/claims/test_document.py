@@ -1,0 +1,259 @@
+"""The document of all claims: its schema, and that strangers count our totals from it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import runpy
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from jsonschema import Draft202012Validator, ValidationError
+from recount import recount
+
+from recbias._system.places import packaged
+from recbias.book import matrix
+from recbias.claims import kept
+from recbias.claims.reading import SCHEMA, answer_totals, totals
+from recbias.cli.entry import main
+from recbias.experiment.results import recorded_datasets
+
+ROOT = Path(__file__).parents[2]
+DECLARED = json.loads(packaged("published/claims.schema.json").read_text(encoding="utf-8"))
+Change = Callable[[dict[str, Any]], object]
+Counts = Counter[tuple[str, str, str]]
+
+
+@pytest.fixture(scope="module")
+def printed() -> str:
+    """What the command prints of all data sets; judged once."""
+    return CliRunner().invoke(main, ["claims", "--json"], catch_exceptions=False).stdout
+
+
+@pytest.fixture
+def document(printed: str) -> dict[str, Any]:
+    return json.loads(printed)
+
+
+# -- the schema ----------------------------------------------------------------------------------
+
+
+def undescribed(schema: object, path: str = "") -> Iterator[str]:
+    """Name fields that are not described, and objects that say nothing of unknown ones."""
+    if isinstance(schema, dict):
+        for name, field in schema.get("properties", {}).items():
+            if (
+                isinstance(field, dict)
+                and not field.get("description", "").endswith(".")
+                and ("const" not in field)
+            ):
+                yield f"{path}/{name}: is not described"
+        if isinstance(schema.get("properties"), dict) and "additionalProperties" not in schema:
+            yield f"{path}: says nothing of other fields"
+        for name, each in schema.items():
+            yield from undescribed(each, f"{path}/{name}")
+
+
+def test_every_field_is_described() -> None:
+    Draft202012Validator.check_schema(DECLARED)
+    assert DECLARED["properties"]["schema"]["const"] == SCHEMA
+    assert DECLARED["$id"].endswith(f":{SCHEMA}")
+    assert list(undescribed(DECLARED)) == []
+
+
+def test_a_field_that_is_not_described_is_seen() -> None:
+    broken = copy.deepcopy(DECLARED)
+    del broken["$defs"]["part"]["properties"]["unit"]["description"]
+    del broken["$defs"]["claim"]["additionalProperties"]
+    assert list(undescribed(broken)) == [
+        "/$defs/claim: says nothing of other fields",
+        "/$defs/part/unit: is not described",
+    ]
+
+
+@pytest.mark.slow
+def test_what_the_command_prints_fits_the_schema(document: dict[str, Any]) -> None:
+    Draft202012Validator(DECLARED).validate(document)
+    assert [each["name"] for each in document["datasets"]] == recorded_datasets()
+    ids = [claim["id"] for claim in document["claims"]]
+    ids += [each["id"] for claim in document["claims"] for each in claim["assertions"]]
+    assert len(ids) == len(set(ids))
+
+
+def change_part(**fields: object) -> Change:
+    return lambda document: document["claims"][0]["verdicts"]["ml-1m"]["parts"][0].update(fields)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda document: document.pop("schema"),
+        lambda document: document.update(schema=2),
+        lambda document: document["claims"][0].pop("criterion"),
+        lambda document: document["claims"][0].update(more=1),
+        lambda document: document["claims"][0]["verdicts"]["ml-1m"].update(verdict="maybe"),
+        lambda document: document["claims"][0]["answers"].update(reproduced="perhaps"),
+        change_part(value="infinite"),
+        change_part(interval=[0.5]),
+        change_part(verdict="yes"),
+    ],
+)
+def test_what_does_not_fit_the_schema_is_refused(document: dict[str, Any], change: Change) -> None:
+    change(document)
+    with pytest.raises(ValidationError):
+        Draft202012Validator(DECLARED).validate(document)
+
+
+@pytest.mark.slow
+def test_it_is_json_that_any_reader_takes(printed: str) -> None:
+    """As it was until November 2026 it had NaN, which few readers know."""
+
+    def refuse(name: str) -> None:
+        raise ValueError(f"{name} is no JSON")
+
+    json.loads(printed, parse_constant=refuse)
+    with pytest.raises(ValueError, match="NaN is no JSON"):
+        json.loads('{"value": NaN}', parse_constant=refuse)
+
+
+# -- recounting ----------------------------------------------------------------------------------
+
+
+def test_the_script_is_plain_and_short() -> None:
+    source = (ROOT / "book/recount.py").read_text(encoding="utf-8")
+    modules = re.findall(r"^(?:import|from) (\w+)", source, re.MULTILINE)
+    assert modules == ["json", "sys", "collections"]
+    code = source.partition("def recount")[2].splitlines()
+    assert len([line for line in code if line.strip()]) <= 25
+
+
+def printed_totals(text: str) -> Counts:
+    """Read the table at the end of what the command prints."""
+    head, *rows = text.strip().rpartition("\n\n")[2].splitlines()
+    table, *columns, _ = re.split(r"  +", head)
+    found: Counts = Counter()
+    for row in rows:
+        name, *cells, total = re.split(r"  +", row)
+        assert int(total) == sum(map(int, cells))
+        found.update({(table, name, c): int(n) for c, n in zip(columns, cells, strict=True)})
+    return +found
+
+
+def shown_totals(document: dict[str, Any], dataset: str) -> Counts:
+    """Read what the page of the scorecard shows below its matrix."""
+    found: Counts = Counter()
+    shown = {
+        "reproduced": matrix.totals_table(answer_totals(document)),
+        "verdict": matrix.totals_table(totals(document, dataset)),
+        "strict": matrix.totals_table(totals(document, dataset, strict=True)),
+    }
+    for table, text in shown.items():
+        lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+        for name, *cells, _ in lines[2:]:
+            pairs = zip(lines[0][1:-1], cells, strict=True)
+            found.update({(table, name, column): int(n) for column, n in pairs})
+    folds = r"<summary><strong>([^<]+)</strong> <span class=.counts.>empirical: ([^<]*)<"
+    for title, told in re.findall(folds, matrix.answers_html(document)):
+        for n, word in re.findall(r"(\d+) ([a-z ]+)", told.partition(";")[0]):
+            found["reproduced", _topic(title), word] = int(n)
+    for row in re.findall(r"<tr>(<td>.*?)</tr>", matrix.chapters_html(document)):
+        title, _, n_claims, _, *standings = (
+            re.sub("<[^>]+>", "", cell) for cell in re.findall(r"<td>(.*?)</td>", row)
+        )
+        n_claims, _, n_apart = n_claims.partition("; apart: ")
+        found["claims", _topic(title), "all"] = int(n_claims)
+        found["apart", _topic(title), "all"] = int(n_apart.partition(" ")[0] or 0)
+        for word, n in zip(("judged", "open", "not checkable"), standings, strict=True):
+            found["assertions", _topic(title), word] = int(n)
+    return +found
+
+
+def matrix_totals(page: str, dataset: str) -> Counts:
+    """Read the counts that stand beside the chapters of the matrix."""
+    found: Counts = Counter()
+    folds = rf"<strong>([^<]+)</strong> \([^)]*\) <span class=.counts.>on {dataset}:(.*?)</summary>"
+    for title, told in re.findall(folds, page):
+        for n, word in re.findall(r"</span> (\d+) ([a-z ]+)", told):
+            found["verdict", _topic(title), word.strip()] = int(n)
+    return found
+
+
+def _topic(title: str) -> str:
+    return f"{title[0].lower()}{title[1:]}"
+
+
+def told_of(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(kept, "document", lambda *datasets, judged=None: text)
+    return CliRunner().invoke(main, ["claims", "--reproduced"], catch_exceptions=False).stdout
+
+
+@pytest.mark.slow
+def test_strangers_count_what_the_command_prints_and_the_page_shows(
+    document: dict[str, Any], printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path := tmp_path / "claims.json").write_text(printed, encoding="utf-8")
+    command = [sys.executable, str(ROOT / "book/recount.py"), str(path), "ml-1m"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    counts: Counts = Counter()
+    for table, row, column, n in (line.split("\t") for line in lines):
+        counts[table, row, column] = int(n)
+    in_command = printed_totals(told_of(printed, monkeypatch))
+    classes = {row for _, row, _ in in_command}
+    assert len(classes) == 5
+    assert sum(in_command.values()) == len(document["claims"])
+    assert in_command == {
+        key: n for key, n in counts.items() if key[0] == "reproduced" and key[1] in classes
+    }
+    page = matrix.matrix_html(matrix.judged_datasets("ml-1m"), document)
+    assert shown_totals(document, "ml-1m") | matrix_totals(page, "ml-1m") == counts
+
+
+def drop_claim(document: dict[str, Any]) -> None:
+    document["claims"].pop()
+
+
+def turn(document: dict[str, Any]) -> None:
+    answers = (claim["answers"] for claim in document["claims"] if claim["class"] == "empirical")
+    next(each for each in answers if each["reproduced"] == "yes")["reproduced"] = "no"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", [drop_claim, turn])
+def test_a_broken_document_counts_otherwise(
+    document: dict[str, Any], printed: str, damage: Change, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = printed_totals(told_of(printed, monkeypatch))
+    shown = shown_totals(document, "ml-1m")
+    damage(document)
+    counts = recount(document, "ml-1m")
+    assert any(counts[key] != n for key, n in told.items())
+    assert any(counts[key] != n for key, n in shown.items())
+
+
+@pytest.mark.slow
+def test_the_page_counts_from_the_document_that_the_site_ships(
+    printed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document that says otherwise changes the totals of the page, and is what is shipped."""
+    broken = json.loads(printed)
+    turn(broken)
+    monkeypatch.setattr(kept, "document", lambda *datasets, judged=None: json.dumps(broken))
+    notebook = ROOT / "notebooks/scorecard.py"
+    names = runpy.run_path(str(notebook))
+    assert names["document"] == broken
+    assert json.loads(matrix.document_text("ml-1m")) == broken
+    shown = re.findall(r"^(?:Markdown|HTML)\(.*\)$", notebook.read_text("utf-8"), re.MULTILINE)
+    (cell,) = (each for each in shown if "answer_totals" in each)
+    table = eval(cell, names).data  # noqa: S307 - a line of the notebook
+    yes, no = next(line for line in table.splitlines() if "empirical" in line).split("|")[2:4]
+    before = answer_totals(json.loads(printed))["empirical"]
+    assert (int(yes), int(no)) == (before["yes"] - 1, before["no"] + 1)
+    assert all("document" in each for each in shown)
