@@ -10,7 +10,7 @@ skew (`flatness`), and what the page shows of these (`pair_tables`). Observed or
 ones (`true_values`), how many judgments order systems as the truth does (`judgments`), and worlds
 where users rate at random (`at_random`). Systems in worlds where the truth is known (`worlds`),
 where data sets lie among these (`points`), and which metric to trust (`trusted`). What the page
-shows of judgments: `judgment_figures`, of the rest: `figures`, `tables`.
+shows of judgments: `figures_of_judgments` and `judgment_tables`, of the rest: `figures`, `tables`.
 """
 
 from collections.abc import Mapping
