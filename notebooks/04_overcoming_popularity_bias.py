@@ -447,7 +447,7 @@ figures.over_random({"systems": measured, "uniform": uniform}, cutoff).show()
 # ```
 
 # %% tags=["hide-input"]
-Markdown(figures.draws_table(uniform))
+Markdown(uniform_tests.draws_table(uniform))
 
 # %% [markdown] tags=["general"]
 # How much a uniform test hangs on its draw: the mean over {glue:text}`n_draws` draws, its 95 % interval over users

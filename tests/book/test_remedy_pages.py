@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from recbias import Grid, Results
-from recbias.book.chapters.overcoming_popularity_bias import figures, setup
+from recbias.book.chapters.overcoming_popularity_bias import figures, setup, uniform_tests
 from recbias.book.chapters.overcoming_popularity_bias.kept import kept_grids
 from recbias.recommenders import System, line_up
 
@@ -96,14 +96,15 @@ def test_a_table_says_how_far_draws_are_apart(both: dict[str, Results]) -> None:
     uniform = both["uniform"]
     spread = uniform.values["label"].map({"U1R": 0.0004, "UAR": 0.0007})
     frame = uniform.values.assign(fold_sd=spread)
-    text = figures.draws_table(dataclasses.replace(uniform, values=frame))
+    text = uniform_tests.draws_table(dataclasses.replace(uniform, values=frame))
     assert "| system | P@10, U1R | interval | s.d. of draws | P@10, UAR |" in text
     row = next(line for line in text.splitlines() if line.startswith("| pLSA |"))
     assert row == (
         "| pLSA | 0.0200 | 0.0190 to 0.0210 | 0.00040 | 0.0100 | 0.0090 to 0.0110 | 0.00070 |"
     )
     # Of a single draw nothing is known.
-    alone = figures.draws_table(dataclasses.replace(uniform, values=frame.assign(fold_sd=np.nan)))
+    undrawn = frame.assign(fold_sd=np.nan)
+    alone = uniform_tests.draws_table(dataclasses.replace(uniform, values=undrawn))
     assert "0.00040" not in alone
 
 

@@ -348,8 +348,16 @@ def in_standard_errors(value: Quantity | pd.Series[float]) -> float:
 
 
 def standard_error(value: Quantity) -> float:
-    """Return the standard deviation of the replicates; 0 of an exact number."""
-    return float(np.std(value.drawn, ddof=1)) if len(value.drawn) > 1 else 0.0
+    """Return the standard deviation of the replicates: 0 of an exact number, inf without bounds.
+
+    Examples
+    --------
+    >>> standard_error(as_quantity(1.0)), standard_error(Quantity(1.0, np.array([1.0, np.inf])))
+    (0.0, inf)
+    """
+    if len(value.drawn) < 2:
+        return 0.0
+    return float(np.std(value.drawn, ddof=1)) if np.isfinite(value.drawn).all() else float("inf")
 
 
 def misses(a: Quantity, b: Quantity, noticed: float) -> Quantity:

@@ -322,7 +322,7 @@ def test_worlds_of_the_recorded_table_are_made_again(recorded, monkeypatch):
     given = {**SIMULATION, "worlds": {"opposes": SIMULATION["worlds"]["opposes"]}, "n_worlds": 2}
     (popular,) = (system for system in module._systems("bcc17") if system.name == "Popularity")
     monkeypatch.setattr(module, "_systems", lambda _: [popular])
-    _, found = module.truth(**given)
+    _, found = module.truth.function(**given)
     rows = recorded.select(world="opposes", system="Popularity")
     rows = rows[rows["number"] <= 2].reset_index(drop=True)
     pd.testing.assert_frame_equal(found, rows, rtol=1e-12)

@@ -22,7 +22,6 @@ from recbias.book.chapters.popularity_bias.concentration import short_title
 from recbias.book.chapters.popularity_bias.law import world_name
 from recbias.book.figures import Figure, bars, dots, lines, matrix, parts
 from recbias.book.figures.panels import COLOURS
-from recbias.book.html import interval_text, markdown_table
 from recbias.claims.regions import defined
 from recbias.data.simulation import PowerLawOptions, parse_world, power_law
 from recbias.experiment.makers import Table
@@ -145,23 +144,6 @@ def over_random(results: Mapping[str, Results], cutoff: int) -> Figure:
         ),
         "popularity-over-random",
     )
-
-
-def draws_table(uniform: Results, labels: Sequence[str] = ("U1R", "UAR")) -> str:
-    """Write what systems score in uniform tests, and how far single draws are from each other."""
-    precision = {label: str(uniform.metric(label, "P")) for label in labels}
-    values = uniform.values.set_index(["system", "label", "metric"])["fold_sd"]
-    rows = []
-    for system in uniform.systems:
-        row = [system]
-        for label, metric in precision.items():
-            score = uniform[system, label, metric]
-            spread = float(values[system, label, metric])
-            row += [defined(score.value, ".4f"), interval_text(score), defined(spread, ".5f")]
-        rows.append(row)
-    names = [f"{name.partition('|')[0]}, {label}" for label, name in precision.items()]
-    head = ["system", *(part for name in names for part in (name, "interval", "s.d. of draws"))]
-    return markdown_table(head, rows)
 
 
 def remedies(results: Mapping[str, Results]) -> Figure:

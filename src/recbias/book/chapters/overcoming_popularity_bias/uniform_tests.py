@@ -6,7 +6,7 @@ counts in whole numbers, so that a wrong split does not confirm itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -16,13 +16,14 @@ import pandas as pd
 
 from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
-from recbias.book.html import markdown_table, plain
+from recbias.book.html import interval_text, markdown_table, plain
 from recbias.claims.checks import Check
 from recbias.claims.regions import defined
 from recbias.data.datasets import Dataset
 from recbias.data.datasets.describe import gini
 from recbias.errors import DataError
 from recbias.experiment.makers import Table, maker
+from recbias.experiment.run import Results
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import KEPT_SHARE, Split, largest_test_share, uniform_plan
 from recbias.protocol.targets import candidate_items
@@ -401,4 +402,21 @@ def uniform_table(tables: Mapping[str, Table], share: float = SHARE) -> str:
         "of all ratings",
     )
     head = ("data", "largest σ", *columns)
+    return markdown_table(head, rows)
+
+
+def draws_table(uniform: Results, labels: Sequence[str] = ("U1R", "UAR")) -> str:
+    """Write what systems score in uniform tests, and how far single draws are from each other."""
+    precision = {label: str(uniform.metric(label, "P")) for label in labels}
+    values = uniform.values.set_index(["system", "label", "metric"])["fold_sd"]
+    rows = []
+    for system in uniform.systems:
+        row = [system]
+        for label, metric in precision.items():
+            score = uniform[system, label, metric]
+            spread = float(values[system, label, metric])
+            row += [defined(score.value, ".4f"), interval_text(score), defined(spread, ".5f")]
+        rows.append(row)
+    names = [f"{name.partition('|')[0]}, {label}" for label, name in precision.items()]
+    head = ["system", *(part for name in names for part in (name, "interval", "s.d. of draws"))]
     return markdown_table(head, rows)
