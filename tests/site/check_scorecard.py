@@ -17,6 +17,7 @@ import json
 import math
 import os
 import re
+import runpy
 import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +26,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
-from recount import recount
 
 from chromium import launch
 from recbias.book import matrix
@@ -206,6 +206,7 @@ def _check_files(files: dict[str, str], folder: Path, judged: matrix.Matrix) -> 
 def _check_totals(tables: list[list[list[str]]], folder: Path, edition: str) -> Iterator[str]:
     """Compare the tables of totals with what a stranger counts from the document."""
     document = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    recount = runpy.run_path(str(folder / "recount.py"))["recount"]
     counts, names = recount(document, edition), ("reproduced", "verdict", "strict")
     if len(tables) != len(names):
         yield f"{len(tables)} tables of totals"
