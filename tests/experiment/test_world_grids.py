@@ -102,7 +102,7 @@ def test_any_number_of_workers_gives_the_same_bits(expected: str) -> None:
 
 _PROGRAM = """
 import sys
-from test_worlds import asked, digest_of, run_worlds
+from test_world_grids import asked, digest_of, run_worlds
 if __name__ == "__main__":
     print(digest_of(run_worlds(asked(), workers=int(sys.argv[1]))[0]))
 """
