@@ -253,4 +253,4 @@ def test_a_stored_result_can_be_read_by_who_imports_nothing_else() -> None:
     name = next(name for name, each in manifest.items() if each["kind"] == "grid")
     path = str(ROOT / "data/recorded/ml-1m" / name)
     program = "from pathlib import Path; from recbias.experiment.results import load_result"
-    imported(f"{program}; load_result(Path({path!r}))")
+    assert "pandas" in imported(f"{program}; assert load_result(Path({path!r})).systems")

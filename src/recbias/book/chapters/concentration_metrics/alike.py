@@ -116,7 +116,7 @@ def explained(
     cutoffs
         Lengths of lists.
     grid
-        The grid of the chapter's systems, which was run here, as a dict; first training seeds.
+        The grid of the chapter's systems, which was run here; first training seeds.
 
     Returns
     -------

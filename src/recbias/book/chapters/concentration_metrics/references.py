@@ -67,7 +67,7 @@ def references(
     metrics
         Of the system, all of one cutoff.
     grid
-        The grid of the chapter's systems, which was run here, as a dict.
+        The grid of the chapter's systems, which was run here.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def lorenz(
     cutoff
         Length of the lists.
     grid
-        The grid of the chapter's systems, which was run here, as a dict; of each system the first
+        The grid of the chapter's systems, which was run here; of each system the first
         training on the first fold.
 
     Returns

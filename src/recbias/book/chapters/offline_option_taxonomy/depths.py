@@ -32,7 +32,7 @@ def depths(dataset: Dataset, *, grid: Grid) -> tuple[tuple[str, ...], pd.DataFra
     dataset
         Loaded data set.
     grid
-        The grid of the start, as a dict; of each system the first training.
+        The grid of the start; of each system the first training.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def fill_seeds(
     seeds
         Of the splits.
     grid
-        The grid of items without a score, as a dict.
+        The grid of items without a score.
     workers
         Processes; the results do not depend on them.
 

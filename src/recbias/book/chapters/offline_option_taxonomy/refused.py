@@ -46,7 +46,7 @@ def refused(dataset: Dataset, *, grid: Grid) -> tuple[tuple[str, ...], pd.DataFr
     dataset
         Loaded data set.
     grid
-        The grid of users without neighbours, as a dict; of each system the first training.
+        The grid of users without neighbours; of each system the first training.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def profiles(dataset: Dataset, *, grid: Grid) -> tuple[tuple[str, ...], pd.DataF
     dataset
         Loaded data set.
     grid
-        The grid of the start, as a dict; of each system the first training.
+        The grid of the start; of each system the first training.
 
     Returns
     -------

@@ -67,7 +67,7 @@ def cells(
     seeds
         Of the splits; each system is trained once on each.
     grid
-        The grid of the start, as a dict.
+        The grid of the start.
     workers
         Processes; the results do not depend on them.
 

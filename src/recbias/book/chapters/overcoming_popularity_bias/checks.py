@@ -65,7 +65,7 @@ def checks(
     cutoff, size
         Length of the lists; size of a 1R target set.
     grid
-        The grid of the chapter's systems, which was run here, as a dict.
+        The grid of the chapter's systems, which was run here.
     test_share, kept_share
         Of the uniform split (sigma and eps).
 

@@ -66,7 +66,7 @@ def percentiles(
     dataset
         That of the grid.
     grid
-        The chapter's grid of systems, as a dict: its folds and its protocol P1R.
+        The chapter's grid of systems: its folds and its protocol P1R.
 
     Returns
     -------

@@ -130,7 +130,7 @@ def checks(
     cutoff
         Length of the lists.
     grids
-        Grids that were run here, as dicts; the first is that of the chapter's systems.
+        Grids that were run here; the first is that of the chapter's systems.
 
     Returns
     -------

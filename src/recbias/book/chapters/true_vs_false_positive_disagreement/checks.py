@@ -84,7 +84,7 @@ def checks(
     cutoff
         Length of the lists.
     grid
-        The grid of the chapter's systems, which was run here, as a dict.
+        The grid of the chapter's systems, which was run here.
 
     Returns
     -------
