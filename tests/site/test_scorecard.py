@@ -91,6 +91,7 @@ def small_site(tmp_path: Path) -> Callable[..., Path]:
             "scorecard.js": (STATIC / "scorecard.js").read_text(),
             "cards.css": (STATIC / "cards.css").read_text(),
             "notebooks/claims.json": json.dumps(DOCUMENT),
+            "notebooks/recount.py": (STATIC.parent / "recount.py").read_text(),
         }
         if file:
             assert old in texts[file]
