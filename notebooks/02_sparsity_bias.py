@@ -489,7 +489,7 @@ checks = measure.checks(
     cutoff=cutoff,
     grids=[measured.grid],
 )
-measure.identities()  # what holds on any data, checked once on small tables
+identities = measure.identities()  # what holds on any data, checked once on small tables
 
 # %%
 once = drawn_grid(measured.grid, "all-1R", cutoff=cutoff)
