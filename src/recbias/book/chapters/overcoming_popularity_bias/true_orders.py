@@ -165,9 +165,7 @@ def true_orders_parameters(
             groups=f"popularity {math.lcm(10, n_groups)}", replicates=(),
         )  # fmt: skip
 
-    random = asked(
-        "ratio 0.2" if held else split, of_random, ("AR", "1R", "head", "P1R"), **head
-    )
+    random = asked("ratio 0.2" if held else split, of_random, ("AR", "1R", "head", "P1R"), **head)
     drawn = asked(one_draw(uniform) if held else uniform, of_uniform, ("UAR", "U1R"))
     return {"random": random, "uniform": drawn}
 
