@@ -273,12 +273,8 @@ def spreadsheet() -> dict[str, float]:
     )
     ranks = [parse_metric(text) for text in ("RR", "antiRR")]
     first, first_bad = measure(four, ranks, min_rating=4).mean(axis=1)
-    return {
-        "nDCL": float(loss),
-        "nDCG": float(gain),
-        "MRR": float(first),
-        "antiMRR": float(first_bad),
-    }
+    found = {"nDCL": loss, "nDCG": gain, "MRR": first, "antiMRR": first_bad}
+    return {name: float(value) for name, value in found.items()}
 
 
 _PRINTED = {
@@ -347,16 +343,14 @@ def _each(
 
 
 def _over_systems(checks: Sequence[Check]) -> list[Check]:
+    """Join them: exceptions are added up, a share is averaged, and else the worst stands."""
     merged = []
     for joined in joined_checks(checks):
-        same = [
-            check.worst
-            for check in checks
-            if (check.claim, check.name) == (joined.claim, joined.name)
-        ]
-        if joined.name in ("orientation", "premise", "empty"):
-            joined = dataclasses.replace(joined, worst=sum(same))
-        elif joined.name == "not-judged":
-            joined = dataclasses.replace(joined, worst=float(np.mean(same)))
-        merged.append(joined)
+        alike = (each for each in checks if (each.claim, each.name) == (joined.claim, joined.name))
+        values = [each.worst for each in alike]
+        worst = {"not-judged": float(np.mean(values))} | dict.fromkeys(_COUNTED, sum(values))
+        merged.append(dataclasses.replace(joined, worst=worst.get(joined.name, joined.worst)))
     return merged
+
+
+_COUNTED = ("orientation", "premise", "empty")

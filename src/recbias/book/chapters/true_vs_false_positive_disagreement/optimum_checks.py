@@ -102,23 +102,16 @@ def check_scores(items: Items) -> list[Check]:
     ----------
     MCCRS20 Eqs. 2 and 4.
     """
-    checks = []
-    for claim, scores, counts in (
-        (EQ2, items.f_p, items.liked),
-        (EQ4, -items.f_anti, items.disliked),
-    ):
-        off = sum(
-            np.float32(float(Fraction(count, items.n_users - rated))) != np.float32(score)
-            for score, count, rated in zip(
-                scores[items.finite].tolist(),
-                counts[items.finite].tolist(),
-                items.rated[items.finite].tolist(),
-                strict=True,
-            )
+    checks, free = [], (items.n_users - items.rated)[items.finite].tolist()
+    for claim, scores, of_item in (
+        (EQ2, items.f_p, items.liked), (EQ4, -items.f_anti, items.disliked),
+    ):  # fmt: skip
+        counts = of_item[items.finite].tolist()
+        exact = [float(Fraction(*each)) for each in zip(counts, free, strict=True)]
+        off = np.count_nonzero(
+            np.array(exact, np.float32) != scores[items.finite].astype(np.float32)
         )
-        checks.append(
-            Check(claim, "formula", "items with another score", int(items.finite.sum()), float(off))
-        )
+        checks.append(Check(claim, "formula", "items with another score", len(free), float(off)))
     return checks
 
 
@@ -138,15 +131,12 @@ def check_factors(items: Items) -> list[Check]:
     factors = np.maximum(np.abs(f_p / odds - share), np.abs(f_anti / odds - (share - 1)))
     n = int(chosen.sum())
     rows = [
-        (
-            "both-forms",
-            "largest difference",
-            np.abs(-odds * (1 - share) - odds * (share - 1)).max(),
-        ),
+        ("both-forms", "largest difference",
+         np.abs(-odds * (1 - share) - odds * (share - 1)).max()),
         ("odds-rise", "items with no larger odds than one that fewer users have", fails),
         ("same-odds", "largest relative difference", np.abs((f_p - f_anti) / odds - 1).max()),
         ("relevance-factor", "largest difference", factors.max()),
-    ]
+    ]  # fmt: skip
     return [Check(EQ4, name, what, n, float(worst)) for name, what, worst in rows]
 
 
@@ -372,7 +362,7 @@ def check_estimates(splits: Sequence[Split], *, restricted: bool, min_rating: fl
     ----------
     MCCRS20 Conclusion 1; the authors' estimates, restricted and not.
     """
-    checks = []
+    checks, name = [], "restricted-estimates" if restricted else "unrestricted-estimates"
     for split in splits:
         judged = (split.test.item_counts() > 0) & (split.train.item_counts() > 0)
         one, three = (
@@ -383,17 +373,11 @@ def check_estimates(splits: Sequence[Split], *, restricted: bool, min_rating: fl
         )
         n_pairs = len(one) * (len(one) - 1) // 2
         apart = sum(
-            np.count_nonzero(
-                np.sign(one[item + 1 :] - one[item]) != np.sign(three[item + 1 :] - three[item])
-            )
-            for item in range(len(one))
+            np.count_nonzero(np.sign(one[i + 1 :] - one[i]) != np.sign(three[i + 1 :] - three[i]))
+            for i in range(len(one))
         )
-        name, worst = (
-            ("restricted", apart) if restricted else ("unrestricted", apart / max(n_pairs, 1))
-        )
-        checks.append(
-            Check("MCCRS20-C1", f"{name}-estimates", "pairs of items", n_pairs, float(worst))
-        )
+        worst = float(apart if restricted else apart / max(n_pairs, 1))
+        checks.append(Check("MCCRS20-C1", name, "pairs of items", n_pairs, worst))
     return joined_checks(checks)
 
 
