@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from click.testing import CliRunner
-
 from recbias.book.matrix import answers_html
+
 from recbias.claims import claims
 from recbias.claims.answers import FATES, Answers, answer, joined
 from recbias.claims.home import hangs_on_no_data, home
