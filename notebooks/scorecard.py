@@ -21,13 +21,11 @@
 # from results, their 95 % intervals and a criterion.
 
 # %% tags=["remove-cell"]
-from IPython.display import HTML, Markdown
+from IPython.display import HTML
 
 from recbias.book import scorecard
-from recbias.claims.reading import answer_totals, criteria_totals, totals
-from recbias.claims.writing import called
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "remove-cell"]
 dataset: str = "ml-1m"
 
 # %% tags=["remove-cell"]
@@ -38,12 +36,6 @@ HTML(scorecard.totals_html(document))
 
 # %% tags=["remove-input"]
 HTML(scorecard.criteria_html(document))
-
-# %% [markdown] tags=["general"]
-# ## What the papers are known for
-
-# %% tags=["remove-input"]
-HTML(scorecard.headlines_html(document))
 
 # %% [markdown] tags=["general"]
 # ## Every claim
@@ -121,35 +113,6 @@ HTML(scorecard.files_html())
 
 # %% [markdown] tags=["general"]
 # ## All totals
-#
-# How many have which verdict where they are at home:
 
 # %% tags=["remove-input"]
-Markdown(scorecard.totals_table(answer_totals(document)))
-
-# %% [markdown] tags=["general"]
-# When their criteria were written:
-
-# %% tags=["remove-input"]
-Markdown(scorecard.totals_table(criteria_totals(document)))
-
-# %% [markdown] tags=["general"]
-# Verdicts on this edition's data; entries that restate no assertion of a paper count apart:
-
-# %% tags=["remove-input"]
-Markdown(scorecard.totals_table(totals(document, called(dataset)[0])))
-
-# %% [markdown] tags=["general"]
-# The same by all parts alike, details included:
-
-# %% tags=["remove-input"]
-Markdown(scorecard.totals_table(totals(document, called(dataset)[0], strict=True)))
-
-# %% [markdown] tags=["general"]
-# Behind each claim stands what the paper asserts there, in our words, inconvenient assertions
-# included. One that is judged is a part of a verdict, of this claim or of another; one that cannot be
-# checked says why: it is about practice, a cause without a test, a value that is lost, other data, or
-# presentation.
-
-# %% tags=["remove-input"]
-HTML(scorecard.chapters_html(document))
+HTML(scorecard.all_totals_html(document))

@@ -15,6 +15,7 @@ from typing import Any
 from docutils import nodes
 from docutils.utils import new_document
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 from recbias.book.claim_page import claim_html, words
 from recbias.book.scorecard import document_text, load_document
@@ -23,7 +24,7 @@ from recbias.claims.reading import address
 SCORECARD = "notebooks/scorecard"
 """Only a book that has this page has pages of claims."""
 
-_CLAIM = re.compile(r'<span class="to-claim" data-claim="([^"]+)">([^<]*)</span>')
+_CLAIM = re.compile(r'(?<=<a class="to-claim" )data-claim="([^"]+)"')
 
 edition_document = cache(document_text)
 """What the site ships of an edition; judged once for all its pages."""
@@ -42,7 +43,8 @@ def make_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
             [claim["id"].lower(), claim["id"], text]
         ]
         title = escape(claim["id"])
-        body = claim_html(claim, document)
+        if "\\(" in (body := claim_html(claim, document)):
+            app.env.get_domain("math").data["has_equations"][name] = True
         yield (
             name,
             {
@@ -55,6 +57,9 @@ def make_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 def _index(app: Sphinx, name: str, title: str, text: str) -> None:
     """Let the search find words of a page that has no source."""
+    assert isinstance(app.builder, StandaloneHTMLBuilder)
+    if app.builder.indexer is None:
+        return
     page = new_document(name)
     page += nodes.paragraph("", text)
     app.builder.indexer.feed(name, f"{name}.html", title, page)
@@ -68,24 +73,22 @@ def link_claims(
         return
     up = "../" * pagename.count("/")
 
-    def link(found: re.Match[str]) -> str:
-        claim, text = found.groups()
-        return f'<a class="to-claim" href="{up}{address(claim)}">{text}</a>'
-
-    context["body"] = _CLAIM.sub(link, context["body"])
+    context["body"] = _CLAIM.sub(lambda found: f'href="{up}{address(found[1])}"', context["body"])
 
 
-def bare(
+def make_room(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
 ) -> None:
-    """Give pages of claims no list of all pages, which takes most of the time; they lead back."""
-    if pagename.startswith("claims/"):
-        context["sidebars"] = []
+    """Give wide tables the place of the page's contents."""
+    if pagename == SCORECARD or pagename.startswith("claims/"):
+        context["meta"] = (context.get("meta") or {}) | {
+            "html_theme.sidebar_secondary.remove": True
+        }
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register everything with Sphinx."""
     app.connect("html-collect-pages", make_pages)
     app.connect("html-page-context", link_claims, priority=400)
-    app.connect("html-page-context", bare, priority=400)
+    app.connect("html-page-context", make_room, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -66,7 +66,7 @@
         const n = counts[part.dataset.n] ?? 0;
         const number = part.querySelector(".n") ?? part;
         number.textContent = number.textContent.replace(/\d+/, n);
-        if (part.tagName === "SPAN") part.hidden = !n;
+        if (part.dataset.n !== "all" && part.tagName === "SPAN") part.hidden = !n;
         if (part.style.flexGrow) part.style.flexGrow = n;
         if (part.title) part.title = part.title.replace(/\d+/, n);
       });
@@ -87,7 +87,7 @@
       counted.textContent = what + (any ? ", of those that are shown" : "");
       bars.forEach((bar) => {
         const own = counting.filter((row) => row.dataset.paper === paperOf(bar));
-        write(bar, outcomes(own));
+        write(bar, { ...outcomes(own), all: own.length });
         const box = bar.querySelector(".bar");
         const parts = [...box.querySelectorAll("[data-n]:not([hidden])")].map((each) => each.title);
         box.setAttribute("aria-label", own.length ? parts.join(", ") : "none");

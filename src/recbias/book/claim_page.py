@@ -91,13 +91,12 @@ def _answer(claim: Claim, document: Document) -> str:
     found = ""
     if verdict["lead"]:
         part = verdict["parts"][verdict["lead"] - 1]
-        where = (
-            "" if answers["no data"] else f" <span class=of>{escape(_title(name, document))}</span>"
-        )
+        title = escape(_title(name, document))
+        where = "" if answers["no data"] else f' <span class="of">{title}</span>'
         found = f'<p class="found">{typeset(part["found"])}.{where}</p>'
     strict = answers["strict"]
     rows = [
-        ("Reproduced", f"{word_html(answers['reproduced'])}, {escape(_where(answers))}"),
+        ("Reproduced", f"{word_html(answers['reproduced'])}{_where(answers)}"),
         ("Generalises", escape(answers["elsewhere"])),
     ]
     if strict and strict != answers["reproduced"]:
@@ -114,7 +113,10 @@ def _answer(claim: Claim, document: Document) -> str:
 
 
 def _where(answers: Mapping[str, Any]) -> str:
-    return "it hangs on no data" if answers["no data"] else answers["where"]
+    """Say on which data, where that is not what the verdict says."""
+    if answers["no data"]:
+        return ", on no data"
+    return f", on {escape(answers['where'])}" if answers["home"] else ""
 
 
 def _title(name: str, document: Document) -> str:
@@ -138,13 +140,22 @@ def _evidence(claim: Claim, document: Document) -> str:
     text = "<h2>What it hangs on, and what we find</h2>"
     text += _blocks(shown, claim, document)
     if rest:
-        n_core = len(core) - len(shown)
-        more = f"{n_core} more of the core, " if n_core else ""
+        more = _counted(len(core) - len(shown), "more of the core")
+        beside = _counted(sum(not each["decides"] for each in rest), "beside them")
+        n_details = sum(each["decides"] and not each["core"] for each in rest)
+        details = _counted(n_details, "detail" if n_details == 1 else "details")
+        n_corrected = sum(bool(each["corrects"]) and each["core"] for each in rest)
+        corrected = _counted(n_corrected, "of the corrected form")
+        told = ", ".join(filter(None, (more, corrected, details, beside)))
         text += (
-            f'<details class="rest"><summary>{more}{len(rest) - n_core} details and what stands '
-            f"beside them</summary>{_blocks(rest, claim, document)}</details>"
+            f'<details class="rest"><summary>{told}</summary>{_blocks(rest, claim, document)}'
+            "</details>"
         )
     return text
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" if n else ""
 
 
 def _blocks(records: Iterable[Record], claim: Claim, document: Document) -> str:
@@ -196,11 +207,10 @@ def _criterion(record: Record, claim: Claim, document: Document) -> str:
     if not rows:
         return text
     first, more = _chosen(rows)
-    region = tuple(number(end) for end in record["region"])
-    draw = {"published": published, "difference": record["difference"]}
-    text += forest_html(first, record["unit"], region, **draw)
+    low, high = map(number, record["region"])
+    text += forest_html(first, record["unit"], (low, high), published=published)
     if more:
-        drawn = forest_html(more, record["unit"], region, **draw)
+        drawn = forest_html(more, record["unit"], (low, high), published=published)
         text += f"<details><summary>{len(more)} more systems</summary>{drawn}</details>"
     return text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from recbias.book.html import estimate_text, short, typeset
@@ -63,7 +63,6 @@ def forest_html(
     region: tuple[float, float],
     *,
     published: str = "",
-    difference: bool = False,
 ) -> str:
     """Draw estimates on one scale, with where they have to lie and what was published.
 
@@ -77,8 +76,6 @@ def forest_html(
         Its ends; infinite where there is none.
     published
         The published value as it is printed; empty if there is none.
-    difference
-        Whether values are differences.
 
     Returns
     -------
@@ -86,14 +83,14 @@ def forest_html(
         A table whose cells say all that it draws.
     """
     printed = published_number(published, unit)
-    scale = _Scale.of(rows, region, printed) if unit != "violation" else None
+    scale = _Scale.of(rows, region, printed, unit) if unit != "violation" else None
     body = []
     if published:
         mark = scale.published(printed) if scale else ""
         value = typeset(published)
         body.append(_row('<span class="diamond">◆</span>', "published", mark, value, "published"))
-    for row in rows:
-        text = estimate_text(row.value, row.interval, unit, difference=difference)
+    for row in _joined(rows):
+        text = estimate_text(row.value, row.interval, unit)
         if math.isnan(row.value):
             text = row.reason or "not measured"
         elif row.reason:
@@ -104,6 +101,15 @@ def forest_html(
     if scale:
         body.append(_row("", "", scale.axis(unit), "", "axis"))
     return f'<table class="forest"><tbody>{"".join(body)}</tbody></table>'
+
+
+def _joined(rows: Sequence[Estimate]) -> list[Estimate]:
+    """Join rows that say the same of several data sets."""
+    names: dict[str, tuple[Estimate, list[str]]] = {}
+    for row in rows:
+        same = str((row.verdict, row.value, row.interval, row.reason))  # NaN is not itself
+        names.setdefault(same, (row, []))[1].append(row.name)
+    return [replace(row, name=", ".join(joined)) for row, joined in names.values()]
 
 
 def _row(sign: str, name: str, drawn: str, text: str, kind: str) -> str:
@@ -123,10 +129,11 @@ class _Scale:
     high: float
     region: tuple[float, float]
     logarithmic: bool = False
+    whole: bool = False
 
     @classmethod
     def of(
-        cls, rows: Iterable[Estimate], region: tuple[float, float], printed: float
+        cls, rows: Iterable[Estimate], region: tuple[float, float], printed: float, unit: str
     ) -> _Scale | None:
         """Span all that is to be drawn; None if that is no more than a point."""
         measured = [each for row in rows for each in (row.value, *row.interval)]
@@ -138,7 +145,7 @@ class _Scale:
         if logarithmic:
             low, high = math.log10(low), math.log10(high)
         margin = _MARGIN * (high - low)
-        return cls(low - margin, high + margin, region, logarithmic)
+        return cls(low - margin, high + margin, region, logarithmic, unit == "count")
 
     def place(self, value: float) -> float:
         """Give the place of a value; what is beyond the scale stands at its end."""
@@ -192,6 +199,8 @@ class _Scale:
             every = max(1, math.ceil(len(ends) / 4))
             return [10.0**power for power in ends[::every]]
         step = (self.high - self.low) / 3
+        if self.whole:
+            step = max(step, 1.0)
         power = 10.0 ** math.floor(math.log10(step))
         step = next(m * power for m in (1, 2, 5, 10) if m * power >= step)
         first = math.ceil(self.low / step)

@@ -105,8 +105,8 @@ def badge(verdict: str, reason: str = "") -> str:
 
 
 def claim_link(claim: str, text: str) -> str:
-    """Name a claim: a link to its page where there are such pages, in a site, and nowhere else."""
-    return f'<span class="to-claim" data-claim="{escape(claim)}">{escape(text)}</span>'
+    """Name a claim, in HTML: a link to its page where there is one, in a site, and nowhere else."""
+    return f'<a class="to-claim" data-claim="{escape(claim)}">{text}</a>'
 
 
 def estimate_text(

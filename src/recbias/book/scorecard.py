@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from recbias.book.html import claim_link, estimate_text, markdown_table, table_html, typeset
+from recbias.book.html import claim_link, estimate_text, table_html, typeset
 from recbias.book.signs import SIGNS, WORDS, legend_html, outcome, sign_html, word_html
 from recbias.claims import kept
 from recbias.claims.reading import (
@@ -27,6 +27,7 @@ from recbias.claims.reading import (
     group,
     number,
     paper_totals,
+    totals,
 )
 from recbias.claims.topics import chapters
 from recbias.claims.writing import called
@@ -118,7 +119,7 @@ def bars_html(document: Document, page: str = "") -> str:
         anchor = "" if page else f' id="paper-{paper}"'
         rows.append(
             f'<li data-paper="{paper}"><a{anchor} href="{page}#paper-{paper}">'
-            f"{escape(PAPERS[paper])}</a>"
+            f'{escape(PAPERS[paper])}</a><span class="of" data-n="all">{cells["all"]}</span>'
             f'<span class="bar" role="img" aria-label="{told}">{segments}</span></li>'
         )
     return f'<ul class="bars">{"".join(rows)}</ul>'
@@ -183,7 +184,7 @@ def headlines_html(document: Document) -> str:
     """Write the rows of what the papers are known for."""
     by_id = {claim["id"]: claim for claim in document["claims"]}
     rows = "".join(
-        f'<tr><th scope="row">{claim_link(name, "")}{typeset(by_id[name]["claim"])}'
+        f'<tr><th scope="row">{claim_link(name, typeset(by_id[name]["claim"]))}'
         f' <span class="of">{escape(PAPERS[by_id[name]["paper"]])}</span></th>'
         f'<td class="says">{_found(by_id[name], document)}</td>'
         f"<td>{_reproduced(by_id[name])}</td></tr>"
@@ -275,12 +276,13 @@ def _row(claim: Claim, document: Document) -> str:
         f'<tr class="claim-row" id="{claim["id"].lower()}" data-paper="{claim["paper"]}" '
         f'data-chapter="{escape(claim["chapter"])}" data-class="{group(claim)}" '
         f'data-verdict="{outcome(claim["answers"]["reproduced"])}">'
-        f'<th scope="row">{_named(claim)}{kind} <span class="says">{typeset(claim["claim"])}</span>'
-        f'{_pilot(claim)}</th><td class="says">{_found(claim, document)}</td>'
+        f'<th scope="row">{_named(claim)}{kind}{_pilot(claim)} '
+        f'<span class="says">{typeset(claim["claim"])}</span></th>'
+        f'<td class="says">{_found(claim, document)}</td>'
         f'<td class="number" data-head="published">{typeset(published)}</td>'
         f'<td class="number" data-head="measured">{typeset(value_text(claim, part))}</td>'
         f'<td data-head="reproduced">{_reproduced(claim)}</td>'
-        f'<td data-head="elsewhere">{_elsewhere(claim, document)}</td></tr>'
+        f'<td data-head="by data set">{_elsewhere(claim, document)}</td></tr>'
     )
 
 
@@ -294,9 +296,10 @@ def shown_on(claim: Claim, document: Document) -> str:
     That of an edition of one's own data, else where the claim is at home, else where it could be
     decided.
     """
+    datasets = [each["name"] for each in document["datasets"]]
     names = [each["name"] for each in document["datasets"] if not each["recorded"]]
-    names += claim["answers"]["home"]
-    names += [each["name"] for each in document["datasets"]]
+    names += [name for name in datasets if name in claim["answers"]["home"]]
+    names += datasets
     led = (name for name in names if claim["verdicts"][name]["lead"])
     return str(next(led, names[0]))
 
@@ -316,7 +319,8 @@ def _found(claim: Claim, document: Document) -> str:
     where = (
         "" if claim["answers"]["no data"] else f' <span class="of">{escape(titles[name])}</span>'
     )
-    return f"{typeset(part['found'])}.{where}"
+    told = dict.fromkeys(each["found"] for each in (part, _measured(claim, document)) if each)
+    return " ".join(f"{typeset(text)}." for text in told) + where
 
 
 def _measured(claim: Claim, document: Document) -> Mapping[str, Any] | None:
@@ -359,11 +363,32 @@ def _elsewhere(claim: Claim, document: Document) -> str:
 # -- tables ------------------------------------------------------------------------------------
 
 
-def totals_table(table: Totals) -> str:
-    """Write totals by row and column."""
+def all_totals_html(document: Document) -> str:
+    """Write all totals behind a click: where claims are at home, and on this edition's data."""
+    edition = document["datasets"][0]
+    tables = {
+        "Verdicts where claims are at home": answer_totals(document),
+        "When their criteria were written": criteria_totals(document),
+        f"Verdicts on {edition['title']}": totals(document, edition["name"]),
+        "The same by all parts alike, details included": totals(
+            document, edition["name"], strict=True
+        ),
+    }
+    text = "".join(
+        f"<p>{escape(title)}:</p>{_totals_table(table)}" for title, table in tables.items()
+    )
+    return (
+        "<details><summary>By class, by data, by when criteria were written, by chapter</summary>"
+        f"{text}<p>What the papers assert behind their claims. An assertion that is judged is part "
+        "of a verdict, on this claim or another; one that cannot be checked says why on the "
+        f"claim's page:</p>{chapters_html(document)}</details>"
+    )
+
+
+def _totals_table(table: Totals) -> str:
     head = ("class", *next(iter(table.values())))
-    rows = ((row, *map(str, cells.values())) for row, cells in table.items())
-    return markdown_table(head, rows)
+    rows = ((escape(row), *map(str, cells.values())) for row, cells in table.items())
+    return table_html(head, rows)
 
 
 def chapters_html(document: Document) -> str:
@@ -389,8 +414,8 @@ def files_html() -> str:
     """Write links that hand out the scorecard: what the site has beside it."""
     files = [f'<span data-file="{name}">{name}</span>' for name in SITE_FILES]
     return (
-        f"<p>All of it in one document that programs read: {files[0]}, under {files[1]}; a line for "
-        f"each part of a verdict: {files[2]}. Every total on this page is counted from the document, "
-        f"and {files[3]}, a script of a few lines, counts them again. <code>recbias claims "
-        "--json</code> prints it.</p>"
+        f"<p>All of it in one document that programs read: {files[0]}, under {files[1]}; a line "
+        f"for each part of a verdict: {files[2]}. Every total on this page is counted from the "
+        f"document, and {files[3]}, a script of a few lines, counts them again. <code>recbias "
+        "claims --json</code> prints it.</p>"
     )
