@@ -116,10 +116,13 @@
     window.addEventListener("hashchange", choosePaper);
   };
 
-  document.addEventListener("DOMContentLoaded", () => {
+  const start = () => {
     const folds = [...document.querySelectorAll("details.chapter")];
     if (folds.length && document.querySelector(".totals")) addFilters(folds);
     openTarget();
     window.addEventListener("beforeprint", () => folds.forEach((fold) => (fold.open = true)));
-  });
+  };
+  // Where the script is deferred it need not wait for those that come after it.
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
 })();

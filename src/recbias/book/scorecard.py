@@ -404,7 +404,7 @@ def chapters_html(document: Document) -> str:
                 f'<a href="{chapter}.html">{title}</a>' if chapter else f"{title}, not yet written",
                 escape(papers.get(topic, "")),
                 f"{n_claims}{more}",
-                *(str(counts[topic][name]) for name in ("all", *STANDINGS)),
+                *(str(counts.get(topic, {}).get(name, 0)) for name in ("all", *STANDINGS)),
             ]
         )
     return table_html(("chapter", "papers", "claims", "assertions", *STANDINGS), rows)
