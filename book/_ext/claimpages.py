@@ -1,6 +1,6 @@
 """A page for each claim, beside the scorecard: the same address in every build.
 
-They are no sources of Sphinx, which would take minutes to read them: each is filled into the theme
+They are no sources of Sphinx, which would read and resolve each: they are filled into the theme
 from the document of all claims, which the site ships too.
 """
 
@@ -39,9 +39,9 @@ def make_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         name = address(claim["id"]).removesuffix(".html")
         text = words(claim)
         _index(app, name, f"Claim {claim['id']}", text)
-        app.env.get_domain("place").data["sections"][name] = [
-            [claim["id"].lower(), claim["id"], text]
-        ]
+        places = app.env.get_domain("place").data
+        places["sections"][name] = [[claim["id"].lower(), claim["id"], text]]
+        places["claims"][name] = [claim["id"]]
         title = escape(claim["id"])
         if "\\(" in (body := claim_html(claim, document)):
             app.env.get_domain("math").data["has_equations"][name] = True
@@ -72,7 +72,6 @@ def link_claims(
     if "data-claim=" not in context.get("body", "") or SCORECARD not in app.env.found_docs:
         return
     up = "../" * pagename.count("/")
-
     context["body"] = _CLAIM.sub(lambda found: f'href="{up}{address(found[1])}"', context["body"])
 
 

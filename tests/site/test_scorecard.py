@@ -235,7 +235,7 @@ def test_what_is_not_judged_is_noticed(
     [
         ("notebooks/claims.json", '"verdict": "partly"', '"verdict": "yes"', "claims.json is not"),
         ("notebooks/scorecard.csv", ",0.935,", ",0.5,", "scorecard.csv is not"),
-        ("claims/BCC17-F2A.html", " partly", " yes", "does not say"),
+        ("claims/BCC17-F2A.html", "</span> partly", "</span> yes", "does not say"),
         ("notebooks/recount.py", "+= 1", "+= 2", "totals"),
     ],
 )
