@@ -2,9 +2,10 @@
 
     python tests/site/offline_check.py SITE_FOLDER [--shots FOLDER] [--pages a.html b.html]
 
-Every page of every edition, and of the pages of claims every twentieth, is loaded at 1400 and at 390 px, and looked at in light and then in
-dark; at 1400 px first as it would be on paper, of other editions than the first the chapters. One
-whose article says what that of the first edition says is loaded at 1400 px only.
+Every page of every edition, and of the pages of claims every twentieth, is loaded at 1400 and at
+390 px, and looked at in light and then in dark; at 1400 px first as it would be on paper, of other
+editions than the first the chapters. One whose article says what that of the first edition says is
+loaded at 1400 px only.
 Exit 1 on a fault, with everything opened that folds:
 
 * a request to another host, a failed request, a console error, a page error;

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Error
 import offline_check
 from chromium import find_chromium
 from offline_check import (
-    EVERY,
     BOTH,
+    EVERY,
     MOST_SHEETS,
     NARROW,
     PAPER,
