@@ -62,6 +62,8 @@ def _index(app: Sphinx, name: str, title: str, text: str) -> None:
         return
     page = new_document(name)
     page += nodes.paragraph("", text)
+    app.env.all_docs[name] = 0  # what is not there is taken out of the index
+    app.env.titles[name] = nodes.title("", title)
     app.builder.indexer.feed(name, f"{name}.html", title, page)
 
 

@@ -149,7 +149,7 @@ def _check_claim_page(path: Path, link: str | None, claim: Document) -> Iterator
         return
     page = target.read_text(encoding="utf-8")
     for part, said in (
-        (r"<h1>(.*?)</h1>", (claim["id"],)),
+        (rf'<section id="{claim["id"].lower()}">\s*<h1>(.*?)</h1>', (claim["id"],)),
         (
             r'<dl class="answers">(.*?)</dl>',
             (f" {claim['answers']['reproduced']}", claim["answers"]["elsewhere"]),

@@ -112,7 +112,10 @@ def small_site(tmp_path: Path) -> Callable[..., Path]:
             "notebooks/index.html": head
             + tail.format(linked("notebooks/index", scorecard.headlines_html(DOCUMENT))),
             **{
-                claim["address"]: head + tail.format(f"<h1>{claim['id']}</h1>{made}")
+                claim["address"]: head
+                + tail.format(
+                    f'<section id="{claim["id"].lower()}"><h1>{claim["id"]}</h1>{made}</section>'
+                )
                 for claim in DOCUMENT["claims"]
                 for made in [claim_html(claim, DOCUMENT)]
             },
