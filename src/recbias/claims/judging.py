@@ -25,6 +25,7 @@ from recbias.claims.parts import (
     decide,
     is_core,
     of_form,
+    weight,
 )
 from recbias.claims.reading import jsonable
 from recbias.claims.records import ClaimCriterion, Record
@@ -94,6 +95,16 @@ class Verdict:
         return tuple(p for p in of_form(self.parts) if is_core(p.record, self.claim))
 
     @property
+    def lead(self) -> Part | None:
+        """The part that readers are told first: of the core, a refuted one, or an open one."""
+        decisive = (
+            part
+            for part in self.parts
+            if part.record.decides and part.estimate is not None and not part.record.corrects
+        )
+        return min(decisive, key=partial(weight, self.claim), default=None)
+
+    @property
     def would_decide(self) -> str:
         """What would decide the claim as it is printed, where it is undecided; else empty."""
         if self.verdict != "undecided":
@@ -102,6 +113,8 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Write the verdict as JSON-able values; the claim that it is on stands elsewhere."""
+        records = self.criterion.records if self.criterion else ()
+        numbers = {record: number for number, record in enumerate(records, 1)}
         return {
             "verdict": self.verdict,
             "strict": self.strict,
@@ -112,9 +125,11 @@ class Verdict:
             "details corrected": self.details_corrected,
             "would decide": self.would_decide,
             "origin": self.origin,
+            "lead": next((n for n, part in enumerate(self.parts, 1) if part is self.lead), None),
             "parts": [
                 {
                     "number": number,
+                    "record": numbers.get(part.record),
                     "verdict": part.verdict,
                     "finding": part.sentence,
                     "found": part.finding,
