@@ -1,0 +1,79 @@
+/* The guide: of all answers, which stand on the page as tables, the one that fits is shown.
+
+   Without this script the tables stand there. Nothing is fetched, and nothing kept. */
+(() => {
+  "use strict";
+
+  const element = (name, className, ...content) => {
+    const node = document.createElement(name);
+    if (className) node.className = className;
+    node.append(...content);
+    return node;
+  };
+
+  const copy = (node) => [...node.cloneNode(true).childNodes];
+
+  const start = (root) => {
+    const { states, sentences } = JSON.parse(root.querySelector("script").textContent);
+    const [form, stage] = [root.querySelector("form"), root.querySelector(".guide-answer")];
+    const groups = [...form.querySelectorAll("fieldset")].map((set) => [
+      ...set.querySelectorAll("input"),
+    ]);
+    const rows = root.querySelectorAll(".guide-lines tbody tr");
+    const notes = root.querySelectorAll(".guide-notes li");
+    const told = root.querySelectorAll(".guide-sentences li");
+
+    // What is announced is the line; the rest is read where it stands.
+    const said = element("p", "guide-line");
+    said.setAttribute("role", "status");
+    const more = element("div", "guide-more");
+    stage.append(said, more);
+
+    const show = () => {
+      const place = groups.reduce(
+        (sum, inputs) => sum * inputs.length + inputs.findIndex((input) => input.checked),
+        0,
+      );
+      const [design, line, ...noted] = states[place];
+      if (design === undefined) {
+        said.replaceChildren(...copy(root.querySelector(".guide-none")));
+        more.replaceChildren();
+        return;
+      }
+      const row = rows[design];
+      const code = row.querySelector(`[data-line="${line}"]`).textContent;
+      const paragraph = element("blockquote", "guide-paragraph");
+      sentences[line].forEach((number) => paragraph.append(...copy(told[number]), " "));
+      paragraph.append("In full: ", element("code", "", code), ".");
+      const term = (title, selector) => [
+        element("dt", "", title),
+        element("dd", "", ...copy(row.querySelector(selector))),
+      ];
+      const list = element("ul", "", ...noted.map((number) => notes[number].cloneNode(true)));
+      const beside = row.querySelector("[data-beside]").cloneNode(true);
+      said.replaceChildren(element("code", "", code));
+      more.replaceChildren(
+        element(
+          "dl",
+          "",
+          ...term("It measures", "[data-measures]"),
+          ...term("It misses", "[data-misses]"),
+          element("dt", "", "Report beside it, with these parts of the line changed"),
+          element("dd", "", beside),
+          element("dt", "", "And"),
+          element("dd", "", list),
+          element("dt", "", "For the methods section, with your data in the first sentence"),
+          element("dd", "", paragraph),
+        ),
+      );
+    };
+
+    form.addEventListener("change", show);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.hidden = stage.hidden = false;
+    root.querySelector(".guide-all").open = false;
+    show();
+  };
+
+  document.querySelectorAll(".guide-questions").forEach(start);
+})();
