@@ -41,7 +41,7 @@ dataset: str = "ml-1m"
 # %% tags=["remove-cell"]
 load = cache(load_chapter)
 display(*find(rules.stated(), dataset, load))
-verdicts = rules.count_verdicts(rules.stated())
+verdicts = rules.count_verdicts(rules.stated(), load)
 for name, text in observed_items().items():
     glue(name, text, display=False)
 basis = {name: HTML(rules.basis_html(rule, verdicts)) for name, rule in rules.RULES.items()}
@@ -105,7 +105,7 @@ basis["chance"]
 # refuted: A small sample reverses no pair of systems on these data.
 # open: Pairs of systems that a small sample reverses: {low} to {high}.
 # :::
-# *But:* most pairs are far enough apart for any sample, and the expected value over all samples costs one
+# *But:* pairs that are far apart survive a sample; and what is expected over all samples costs one
 # [ranking of everything](#metric-expected).
 
 # %% tags=["remove-input"]
@@ -210,7 +210,7 @@ basis["likes"]
 # refuted: On Coat none is, either.
 # open: On Coat none is clearly nearer, either.
 # :::
-# *But:* if popular items are liked less, U1R is nearer to the truth than AR: rule 11.
+# *But:* where popular items are liked less, see rule 11.
 
 # %% tags=["remove-input"]
 basis["beyond"]
@@ -370,12 +370,12 @@ basis["even"]
 # A condensed list keeps of a ranking what the user rated in the test. Four chapters speak of it, of four
 # questions.
 #
-# | chapter | asks | and says |
+# | chapter | asks | what decides |
 # |---|---|---|
-# | {doc}`1 <01_design_alternatives>` | is it a recommendation? | no: it asks what users think of what they rated |
-# | {doc}`4 <04_overcoming_popularity_bias>` | does it order systems as the truth does? | bpref, which counts in such lists, mostly does, if users rate what they will like |
-# | {doc}`5 <05_true_false_positives>` | what happens to differences? | they shrink, and with likes only nothing is left |
-# | {doc}`7 <07_offline_options>` | does the winner stay? | often not; which of both is right, depends on the data |
+# | {doc}`1 <01_design_alternatives>` | is it a recommendation? | no: what users did not rate is not there |
+# | {doc}`4 <04_overcoming_popularity_bias>` | does bpref, which counts in such lists, order systems as the truth does? | how users choose what they rate |
+# | {doc}`5 <05_true_false_positives>` | what becomes of differences? | how much is rated; with likes only nothing is left |
+# | {doc}`7 <07_offline_options>` | does the winner stay, and who is right? | how popularity goes with liking |
 
 # %% [markdown]
 # :::{finding} own/RTEST-TAU
@@ -394,42 +394,53 @@ basis["even"]
 # open: The median effect size is {low} to {high} of that in full lists.
 # :::
 #
-# - **Condensed lists are right** if users rate what they will like, or what they were given, and you ask
-#   what they like of all items.
-#   :::{finding} own/WORLDS-CONDENSED
-#   holds: In worlds made so they agree better with the truth than full ones, by {value} of the pairs of systems.
-#   refuted: In worlds made so they do not agree better with the truth than full ones.
-#   open: In worlds made so neither agrees surely better with the truth.
+# - **Condensed lists are right where popularity misleads.**
+#   :::{finding} own/WORLDS-OPPOSED-OWN
+#   holds: In worlds where popular items are liked less, they keep the true order of systems with a $\tau$ of
+#     {value:.2f} or more.
+#   refuted: In worlds where popular items are liked less, they fall to a $\tau$ of {value:.2f} with the truth.
+#   open: -
 #   :::
-#   :::{finding} own/COAT-CONDENSED
-#   holds: On Coat, whose observed ratings are of items {glue:text}`observed_coat`, they have {value} of the
-#     pairs right,
+#   :::{finding} own/COAT-CONDENSED-WRONG
+#   holds: On Coat, whose observed ratings are of items {glue:text}`observed_coat`, they are wrong about {value}
+#     of the pairs of systems that random judgments tell apart,
 #   refuted: -
 #   open: -
 #   :::
-#   :::{finding} own/COAT-DEFAULT
-#   holds: and full lists {value}.
+#   :::{finding} own/COAT-DEFAULT-WRONG
+#   holds: and full lists about {value}.
 #   refuted: -
 #   open: -
 #   :::
-# - **Full lists are right** if popular items are liked more and users rate what they know, whether they like
-#   it or not.
-#   :::{finding} own/CM-CONDENSED
-#   holds: On CM100k, whose observed ratings are of items {glue:text}`observed_cm100k`, condensed lists have
-#     {value} of the pairs right,
+#   :::{finding} own/CM-CONDENSED-WRONG
+#   holds: On CM100k, with ratings of items {glue:text}`observed_cm100k`, it is {value}
 #   refuted: -
 #   open: -
 #   :::
-#   :::{finding} own/CM-DEFAULT
-#   holds: and full lists {value}; bpref is behind AR there (rule 10).
+#   :::{finding} own/CM-DEFAULT-WRONG
+#   holds: against {value}.
 #   refuted: -
 #   open: -
 #   :::
-# - **Neither is** if only likes are recorded: condensed lists then say nothing, and full ones take the
+# - **Full lists are right where popular items are liked more.**
+#   :::{finding} own/WORLDS-AGREEING-STRONG
+#   holds: In such worlds their $\tau$ with the truth is {value:.2f} larger if users rate strongly what they will
+#     like,
+#   refuted: In such worlds their $\tau$ with the truth is not larger even if users rate what they will like,
+#   open: In such worlds neither is surely nearer to the truth if users rate strongly what they will like,
+#   :::
+#   :::{finding} own/WORLDS-AGREEING-BLIND
+#   holds: and {value:.2f} larger if they rate blindly.
+#   refuted: and not larger if they rate blindly.
+#   open: and neither surely is if they rate blindly.
+#   :::
+# - **bpref is one way to read a condensed list**, by its whole order and not by its top: what it says of
+#   CM100k (rule 10) is no contradiction to the line above.
+# - **Neither is right** if only likes are recorded: condensed lists then say nothing, and full ones take the
 #   unrated for disliked. Claim little (rule 11).
 #
-# So report both if you have dislikes, never compare a value of one with a value of the other, and say which
-# of the two kinds of data yours are.
+# So report both if you have dislikes, never compare a value of one with a value of the other, and say how
+# you think that popularity goes with liking in your data.
 
 # %% [markdown] tags=["general"]
 # (sec-guide-authors)=

@@ -14,7 +14,7 @@
   const copy = (node) => [...node.cloneNode(true).childNodes];
 
   const start = (root) => {
-    const { states, sentences } = JSON.parse(root.querySelector("script").textContent);
+    const { states, chosen, sentences } = JSON.parse(root.querySelector("script").textContent);
     const [form, stage] = [root.querySelector("form"), root.querySelector(".guide-answer")];
     const groups = [...form.querySelectorAll("fieldset")].map((set) => [
       ...set.querySelectorAll("input"),
@@ -34,7 +34,7 @@
         (sum, inputs) => sum * inputs.length + inputs.findIndex((input) => input.checked),
         0,
       );
-      const [design, line, ...noted] = states[place];
+      const [design, line, ...noted] = states[chosen[place]];
       if (design === undefined) {
         said.replaceChildren(...copy(root.querySelector(".guide-none")));
         more.replaceChildren();
@@ -45,27 +45,15 @@
       const paragraph = element("blockquote", "guide-paragraph");
       sentences[line].forEach((number) => paragraph.append(...copy(told[number]), " "));
       paragraph.append("In full: ", element("code", "", code), ".");
-      const term = (title, selector) => [
-        element("dt", "", title),
-        element("dd", "", ...copy(row.querySelector(selector))),
-      ];
-      const list = element("ul", "", ...noted.map((number) => notes[number].cloneNode(true)));
-      const beside = row.querySelector("[data-beside]").cloneNode(true);
-      said.replaceChildren(element("code", "", code));
-      more.replaceChildren(
-        element(
-          "dl",
-          "",
-          ...term("It measures", "[data-measures]"),
-          ...term("It misses", "[data-misses]"),
-          element("dt", "", "Report beside it, with these parts of the line changed"),
-          element("dd", "", beside),
-          element("dt", "", "And"),
-          element("dd", "", list),
-          element("dt", "", "For the methods section, with your data in the first sentence"),
-          element("dd", "", paragraph),
-        ),
+      const list = element("dl", "", ...copy(row.querySelector("dl")));
+      list.append(
+        element("dt", "", "And"),
+        element("dd", "", element("ul", "", ...noted.map((each) => notes[each].cloneNode(true)))),
+        element("dt", "", "For the methods section, with your data in the first sentence"),
+        element("dd", "", paragraph),
       );
+      said.replaceChildren(element("code", "", code));
+      more.replaceChildren(list);
     };
 
     form.addEventListener("change", show);

@@ -93,7 +93,9 @@ class Design:
 
 
 _FULL = "AI-AN-AR"
-_MISSES_UNRATED = "Most of a list is unrated. Who avoids what is popular seems worse than they are."
+_MISSES_UNRATED = (
+    "The unrated counts as not liked: who lists what few people rate seems worse than they are."
+)
 _BPREF = ("how often what is liked stands above what is disliked", "metric: bpref")
 _MISSED = ("how many of the ten are known to be disliked", "metric: antiP@10")
 
@@ -122,7 +124,7 @@ DESIGNS: Mapping[str, Design] = {
         _FULL,
         "antiP@10",
         "How many of ten listed items users rated, and disliked: lower is better.",
-        "Most of a list is unrated. Who lists what nobody rates seems perfect.",
+        "The unrated counts as not disliked: who lists what nobody rates seems perfect.",
         (("how many of the ten are known to be liked", "metric: P@10"), _BPREF),
     ),
     "likes": Design(
@@ -201,7 +203,7 @@ NOTES: Mapping[str, str] = {
     "no-times": "Such a test takes no notice of times: repeat the usual test on a split by time.",
     "trust": "`recbias trust` says whether P or antiP is to be trusted on data like yours. If it "
     "cannot tell, that belongs in the paper.",
-    "little": "Claim little: with likes only, no test is near to the truth on all kinds of data.",
+    "little": "Claim little: see rule 11.",
     "union": "Have judged what is drawn from the union of all systems' lists, and count in these "
     "judgments alone. Say how many there are for each user.",
 }
@@ -334,18 +336,11 @@ def questions_html(dataset: Mapping[str, Any]) -> str:
     told = {line: sentences_of(Options.parse(line), dataset) for line in lines}
     sentences = _in_order(list(told.values()))
     numbers = {line: [sentences.index(each) for each in told[line]] for line in lines}
-    designs, notes = list(DESIGNS), list(NOTES)
+    states = [_state(each, lines) for each in advices]
+    distinct = list(dict.fromkeys(states))
     document = {
-        "states": [
-            [
-                designs.index(each.design),
-                lines.index(str(each.options)),
-                *(notes.index(note) for note in each.notes),
-            ]
-            if each.options
-            else []
-            for each in advices
-        ],
+        "states": distinct,
+        "chosen": [distinct.index(state) for state in states],
         "sentences": [numbers[line] for line in lines],
     }
     text = json.dumps(document, separators=(",", ":"))
@@ -354,6 +349,18 @@ def questions_html(dataset: Mapping[str, Any]) -> str:
         f'<form hidden aria-label="Six questions">{_controls()}</form>'
         f'<div class="guide-answer" hidden></div>{_tables(lines, advices, numbers, sentences)}'
         f'<script type="application/json">{text}</script></div>'
+    )
+
+
+def _state(advice: Advice, lines: Sequence[str]) -> tuple[int, ...]:
+    """Give the places of a design, its line and its notes; empty if there is none."""
+    if advice.options is None:
+        return ()
+    designs, notes = list(DESIGNS), list(NOTES)
+    return (
+        designs.index(advice.design),
+        lines.index(str(advice.options)),
+        *(notes.index(note) for note in advice.notes),
     )
 
 
@@ -396,23 +403,22 @@ def _tables(
         own = [line for line in lines if any(_is(each, name, line) for each in advices)]
         written = "".join(
             f'<p><code data-line="{lines.index(line)}">{escape(line)}</code> '
-            f'<span class="guide-numbers">sentences {_ranges(numbers[line])}</span></p>'
+            f"({_ranges(numbers[line])})</p>"
             for line in own
         )
         beside = "".join(
             f"<li>{escape(words)}: <code>{escape(parts)}</code></li>"
             for words, parts in design.beside
         )
-        rows.append(
-            (
-                escape(f"{design.asks[0].upper()}{design.asks[1:]}."),
-                written,
-                f'<span data-measures="{name}">{escape(design.measures)}</span>',
-                f'<span data-misses="{name}">{escape(design.misses)}</span>',
-                f'<ul data-beside="{name}">{beside}</ul>',
-            )
+        told = (
+            f"<dt>It measures</dt><dd>{escape(design.measures)}</dd>"
+            f"<dt>It misses</dt><dd>{escape(design.misses)}</dd>"
+            "<dt>Report beside it, with these parts of the line changed</dt>"
+            f"<dd><ul>{beside}</ul></dd>"
         )
-    head = ("if", "line", "it measures", "it misses", "report beside it, with these parts changed")
+        asks = escape(f"{design.asks[0].upper()}{design.asks[1:]}.")
+        rows.append((asks, written, f"<dl>{told}</dl>"))
+    head = ("if", "line", "what it says")
     notes = "".join(f"<li>{_code(note)}</li>" for note in NOTES.values())
     told = "".join(f"<li>{_code(sentence)}</li>" for sentence in sentences)
     return (
@@ -421,7 +427,7 @@ def _tables(
         f'<p class="guide-none">{escape(NO_DESIGN)}</p>'
         "<p>A split by time needs times; five folds need time for five trainings. And, where it "
         f'applies:</p><ul class="guide-notes">{notes}</ul>'
-        "<p>A methods section has the sentences whose numbers stand behind a line, and then "
+        "<p>A methods section has the sentences whose numbers stand behind its line, and then "
         f'<em>In full:</em> and the line.</p><ol class="guide-sentences">{told}</ol></details>'
     )
 
