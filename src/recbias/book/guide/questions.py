@@ -423,7 +423,7 @@ def _tables(
     told = "".join(f"<li>{_code(sentence)}</li>" for sentence in sentences)
     return (
         '<details class="guide-all" open><summary>All answers, without choosing</summary>'
-        f"{table_html(head, rows, style='labelled guide-lines')}"
+        f'<div class="guide-lines">{table_html(head, rows, style="labelled")}</div>'
         f'<p class="guide-none">{escape(NO_DESIGN)}</p>'
         "<p>A split by time needs times; five folds need time for five trainings. And, where it "
         f'applies:</p><ul class="guide-notes">{notes}</ul>'
