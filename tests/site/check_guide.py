@@ -138,7 +138,7 @@ def check_choices(page: Page, facts: Mapping[str, Any]) -> tuple[list[str], int]
 def check_keyboard(page: Page) -> list[str]:
     """Answer by Tab and arrows: each group is reached, and its second option shows its line."""
     page.reload()
-    page.wait_for_selector(".guide-questions form:not([hidden])")
+    page.wait_for_selector(".guide-questions form:not([hidden])", state="attached")
     codes = {name: options[0] for name, options in OPTIONS.items()}
     faults = []
     active = "document.activeElement?.name ?? ''"

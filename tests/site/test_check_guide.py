@@ -77,7 +77,8 @@ def test_the_check_finds_what_is_broken(
     )
     path = tmp_path / "page.html"
     path.write_text(
-        '<meta charset="utf-8"><link rel="stylesheet" href="guide.css">'
+        '<meta charset="utf-8"><style>:root { --pst-color-primary: #00f }</style>'
+        '<link rel="stylesheet" href="guide.css">'
         '<script src="guide.js" defer></script>'
         f'<article class="bd-article">{page(questions_html(FACTS) + lists)}</article>'
     )
