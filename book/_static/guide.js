@@ -13,8 +13,14 @@
 
   const copy = (node) => [...node.cloneNode(true).childNodes];
 
+  /* Numbers as the table has them, "1-2, 5", counted from 0. */
+  const numbersOf = (text) =>
+    [...text.matchAll(/(\d+)(?:-(\d+))?/g)].flatMap(([, first, last = first]) =>
+      Array.from({ length: last - first + 1 }, (_, step) => Number(first) + step - 1),
+    );
+
   const start = (root) => {
-    const { states, chosen, sentences } = JSON.parse(root.querySelector("script").textContent);
+    const { states, chosen } = JSON.parse(root.querySelector("script").textContent);
     const [form, stage] = [root.querySelector("form"), root.querySelector(".guide-answer")];
     const groups = [...form.querySelectorAll("fieldset")].map((set) => [
       ...set.querySelectorAll("input"),
@@ -41,9 +47,12 @@
         return;
       }
       const row = rows[design];
-      const code = row.querySelector(`[data-line="${line}"]`).textContent;
+      const written = row.querySelector(`[data-line="${line}"]`);
+      const code = written.textContent;
       const paragraph = element("blockquote", "guide-paragraph");
-      sentences[line].forEach((number) => paragraph.append(...copy(told[number]), " "));
+      numbersOf(written.nextSibling.textContent).forEach((number) =>
+        paragraph.append(...copy(told[number]), " "),
+      );
       paragraph.append("In full: ", element("code", "", code), ".");
       const list = element("dl", "", ...copy(row.querySelector("dl")));
       list.append(

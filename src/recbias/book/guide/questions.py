@@ -341,12 +341,11 @@ def questions_html(dataset: Mapping[str, Any]) -> str:
     document = {
         "states": distinct,
         "chosen": [distinct.index(state) for state in states],
-        "sentences": [numbers[line] for line in lines],
     }
     text = json.dumps(document, separators=(",", ":"))
     return (
         '<div class="guide-questions" id="guide-questions">'
-        f'<form hidden aria-label="Six questions">{_controls()}</form>'
+        f'<form hidden autocomplete="off" aria-label="Six questions">{_controls()}</form>'
         f'<div class="guide-answer" hidden></div>{_tables(lines, advices, numbers, sentences)}'
         f'<script type="application/json">{text}</script></div>'
     )
@@ -383,7 +382,7 @@ def _controls() -> str:
     groups = []
     for name, axis in QUESTIONS.items():
         buttons = "".join(
-            f'<label><input type="radio" name="guide-{name}" value="{code}" autocomplete="off"'
+            f'<label><input type="radio" name="guide-{name}" value="{code}"'
             f"{' checked' if not place else ''}/> <span>{escape(words)}</span></label>"
             for place, (code, words) in enumerate(axis.options.items())
         )
