@@ -26,7 +26,7 @@
 # %% tags=["remove-cell"]
 from functools import cache
 
-from IPython.display import HTML, display
+from IPython.display import HTML, Markdown, display
 
 from myst_nb import glue
 
@@ -44,7 +44,8 @@ display(*find(rules.stated(), dataset, load))
 verdicts = rules.count_verdicts(rules.stated(), load)
 for name, text in observed_items().items():
     glue(name, text, display=False)
-basis = {name: HTML(rules.basis_html(rule, verdicts)) for name, rule in rules.RULES.items()}
+for name, rule in rules.RULES.items():
+    glue(f"basis_{name}", Markdown(rules.basis_html(rule, verdicts)), display=False)
 
 # %% [markdown] tags=["general"]
 # ## Six questions
@@ -75,9 +76,8 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 #   ({low:.1f} to {high:.1f}).
 # :::
 # *But:* how far designs lie apart depends on the data, and is known only after measuring.
-
-# %% tags=["remove-input"]
-basis["state"]
+#
+# {glue:md}`basis_state`
 
 # %% [markdown]
 # **2. Print Random and Popularity under the same design.**
@@ -87,9 +87,8 @@ basis["state"]
 # open: A random ranking moves by a factor of about {value:.1f} from design to design.
 # :::
 # *But:* a system below Popularity may still serve its users better; see rules 9 to 11.
-
-# %% tags=["remove-input"]
-basis["chance"]
+#
+# {glue:md}`basis_chance`
 
 # %% [markdown]
 # **3. Rank all candidates. If that takes too long, sample users, not items.**
@@ -107,9 +106,8 @@ basis["chance"]
 # :::
 # *But:* pairs that are far apart survive a sample; and what is expected over all samples costs one
 # [ranking of everything](#metric-expected).
-
-# %% tags=["remove-input"]
-basis["all-items"]
+#
+# {glue:md}`basis_all_items`
 
 # %% [markdown]
 # **4. Never compare values across papers or data.**
@@ -127,9 +125,8 @@ basis["all-items"]
 #   about {value:.1f}.
 # :::
 # *But:* what a random ranking scores can be compared under 1R; that takes density out, and no more.
-
-# %% tags=["remove-input"]
-basis["never-across"]
+#
+# {glue:md}`basis_never_across`
 
 # %% [markdown]
 # ### How sure it is
@@ -142,9 +139,8 @@ basis["never-across"]
 # open: With a tenth of the test ratings the order of systems has a $\tau$ of {value:.2f} with that by all.
 # :::
 # *But:* ratings that are missing by popularity make a wrong answer more significant.
-
-# %% tags=["remove-input"]
-basis["sparse"]
+#
+# {glue:md}`basis_sparse`
 
 # %% [markdown]
 # **6. Test over users, not over runs.**
@@ -155,9 +151,8 @@ basis["sparse"]
 # open: Pairs of systems with one winner by rankings and the other by users: {low} to {high}.
 # :::
 # *But:* users differ, too; no test over users speaks about other data.
-
-# %% tags=["remove-input"]
-basis["users"]
+#
+# {glue:md}`basis_users`
 
 # %% [markdown]
 # ### Popularity
@@ -177,9 +172,8 @@ basis["users"]
 # open: With one relevant item at a time it has {value} ({low} to {high}).
 # :::
 # *But:* that is no bound on what skew contributes, as taste and skew work together.
-
-# %% tags=["remove-input"]
-basis["simulate"]
+#
+# {glue:md}`basis_simulate`
 
 # %% [markdown]
 # **8. Take the number of likes as the baseline, not that of ratings alone.**
@@ -189,9 +183,8 @@ basis["simulate"]
 # open: Whether another ranking that is the same for everybody beats Popularity is open on these data.
 # :::
 # *But:* where only likes are recorded, both are one.
-
-# %% tags=["remove-input"]
-basis["likes"]
+#
+# {glue:md}`basis_likes`
 
 # %% [markdown]
 # **9. Take U1R and P1R for what exceeds popularity, not for the truth.**
@@ -211,9 +204,8 @@ basis["likes"]
 # open: On Coat none is clearly nearer, either.
 # :::
 # *But:* where popular items are liked less, see rule 11.
-
-# %% tags=["remove-input"]
-basis["beyond"]
+#
+# {glue:md}`basis_beyond`
 
 # %% [markdown]
 # ### What nobody rated
@@ -239,9 +231,8 @@ basis["beyond"]
 # :::
 # *But:* in the worlds users rate what they will like. Where observed ratings are of what users *knew*, as
 # on CM100k, that is another matter: [condensed lists](#sec-guide-condensed).
-
-# %% tags=["remove-input"]
-basis["dislikes"]
+#
+# {glue:md}`basis_dislikes`
 
 # %% [markdown]
 # **11. With likes only, choose by how popularity goes with liking, and claim little.**
@@ -264,9 +255,8 @@ basis["dislikes"]
 #   {value:.2f} ({low:.2f} to {high:.2f}).
 # :::
 # *But:* likes alone do not tell which of these your data are.
-
-# %% tags=["remove-input"]
-basis["likes-only"]
+#
+# {glue:md}`basis_likes_only`
 
 # %% [markdown]
 # **12. Report misses, and which share of the lists is unrated.**
@@ -277,9 +267,8 @@ basis["likes-only"]
 # open: Of the first items of a list {value} have a test rating.
 # :::
 # *But:* if hits and misses disagree, one is nearer to the truth. Do not average them.
-
-# %% tags=["remove-input"]
-basis["unrated"]
+#
+# {glue:md}`basis_unrated`
 
 # %% [markdown]
 # **13. Can you buy judgments? Draw them at random from the union of all lists.**
@@ -297,9 +286,8 @@ basis["unrated"]
 # open: About {value} of them are about an item that some system lists.
 # :::
 # *But:* a system that joins later needs judgments of its own lists.
-
-# %% tags=["remove-input"]
-basis["random"]
+#
+# {glue:md}`basis_random`
 
 # %% [markdown]
 # ### Decisions
@@ -316,9 +304,8 @@ basis["random"]
 # open: Another seed of the split does so in {low} to {high}.
 # :::
 # *But:* a small $p$ answers for the decisions that were made, and for no other.
-
-# %% tags=["remove-input"]
-basis["one-line"]
+#
+# {glue:md}`basis_one_line`
 
 # %% [markdown]
 # **15. Report coverage. A mean that leaves out who was not served rewards refusing.**
@@ -329,9 +316,8 @@ basis["one-line"]
 # open: Whether others serve badly, too, whom a kNN refuses is open.
 # :::
 # *But:* an empty list harms nobody; say both, what a system has where it answers and how often it does.
-
-# %% tags=["remove-input"]
-basis["coverage"]
+#
+# {glue:md}`basis_coverage`
 
 # %% [markdown]
 # **16. Publish code and parameters.**
@@ -344,9 +330,8 @@ basis["coverage"]
 # :::
 # *But:* a name is no algorithm: see what is called *user kNN, cosine* on the page on
 # {doc}`systems <systems>`.
-
-# %% tags=["remove-input"]
-basis["publish"]
+#
+# {glue:md}`basis_publish`
 
 # %% [markdown]
 # ### Beyond accuracy
@@ -359,9 +344,8 @@ basis["publish"]
 # open: Of the long-tail index as it was printed {value} is how often items are listed ({low} to {high}).
 # :::
 # *But:* all of them depend on the numbers of items and of places; compare no two data sets.
-
-# %% tags=["remove-input"]
-basis["even"]
+#
+# {glue:md}`basis_even`
 
 # %% [markdown] tags=["general"]
 # (sec-guide-condensed)=

@@ -98,15 +98,12 @@ def cells():
 
 def stated_by_rule(source):
     """Read from the page, by number of a rule, what it states and which basis stands below."""
-    found, last = {}, None
+    found = {}
     for cell in source:
-        if cell.cell_type == "markdown":
-            number = re.search(r"^\*\*(\d+)\. ", cell.source, re.MULTILINE)
-            last = number and int(number[1])
-            if last:
-                found[last] = [check_findings(cell.source, str), None]
-        elif last and (basis := re.fullmatch(r'basis\["([\w-]+)"\]', cell.source)):
-            found[last][1] = basis[1]
+        number = re.search(r"^\*\*(\d+)\. ", cell.source, re.MULTILINE)
+        if number:
+            basis = re.findall(r"^\{glue:md\}`basis_(\w+)`$", cell.source, re.MULTILINE)
+            found[int(number[1])] = [check_findings(cell.source, str), *basis]
     return found
 
 
@@ -131,7 +128,7 @@ def test_the_page_states_what_its_rules_stand_on():
     [
         ("own/ORDER-TENTH", "own/DENSITY-MEDIAN", 5),
         ("**6. ", "**16. ", 6),
-        ('basis["even"]', 'basis["likes"]', 17),
+        ("`basis_even`", "`basis_likes`", 17),
     ],
 )
 def test_a_page_that_states_something_else_is_noticed(old, new, number):

@@ -61,13 +61,13 @@ RULES: Mapping[str, Rule] = {
         "Random and Popularity stand in every table, under its own design.",
         "Are Random and Popularity in the table? Does any 1R value exceed 1/n?",
     ),
-    "all-items": Rule(
+    "all_items": Rule(
         _holding("own/NEGATIVES-MOST", "own/NEGATIVES-TURNED"),
         ("BCC17-F4R",),
         "All candidates are ranked; if that took too long, users were sampled, not items.",
         "Were items sampled? How many, and would the closest pair keep its order?",
     ),
-    "never-across": Rule(
+    "never_across": Rule(
         {"own/AR-TENTH": "holds", "BCC17-C-1RCOMP/4": "refuted"},
         ("BCC17-C-1RCOMP",),
         "No value of another paper or data set is compared with one of ours.",
@@ -114,7 +114,7 @@ RULES: Mapping[str, Rule] = {
         "Dislikes are recorded: bpref and misses stand beside the hits.",
         "Were low ratings thrown away, though they tell what was not liked?",
     ),
-    "likes-only": Rule(
+    "likes_only": Rule(
         _holding("own/WORLDS-OPPOSED-LEAD", "own/WORLDS-AGREE-LEAD", "own/WORLDS-UNRELATED"),
         ("MCCRS20-C-CONDPOS",),
         "Likes only: we say how popularity goes with liking, choose the test by it, and claim "
@@ -133,7 +133,7 @@ RULES: Mapping[str, Rule] = {
         "Random judgments were drawn from the union of all lists; we say how many for each user.",
         "Random judgments: of which items, how many for each user, counted alone?",
     ),
-    "one-line": Rule(
+    "one_line": Rule(
         _holding("own/MOST-TURNED", "own/NOISE-TURNED"),
         ("CCM20-C-SIGFLIP",),
         "All ten decisions stand in one line; each was taken otherwise once, with several seeds.",
@@ -226,7 +226,7 @@ def basis_html(rule: Rule, verdicts: Mapping[str, Mapping[str, str]]) -> str:
     told = [f"{text[0].upper()}{text[1:]}" for text in told]
     listed = ", ".join(_claim_link(claim) for claim in rule.claims)
     behind = f"Claims: {listed}. " if listed else ""
-    return f'<p class="basis">{behind}{" ".join(told)}</p>'
+    return f'<span class="basis">{behind}{" ".join(told)}</span>'
 
 
 _PLACES = ("first", "second", "third")
