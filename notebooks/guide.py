@@ -378,7 +378,7 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # open: The median effect size is {low} to {high} of that in full lists.
 # :::
 #
-# - **Condensed lists are right where popularity misleads.**
+# - **Where popularity misleads,** ask condensed lists.
 #   :::{finding} own/WORLDS-OPPOSED-OWN
 #   holds: In worlds where popular items are liked less, they keep the true order of systems with a $\tau$ of
 #     {value:.2f} or more.
@@ -406,7 +406,7 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 #   refuted: -
 #   open: -
 #   :::
-# - **Full lists are right where popular items are liked more.**
+# - **Where popular items are liked more,** ask full lists.
 #   :::{finding} own/WORLDS-AGREEING-STRONG
 #   holds: In such worlds their $\tau$ with the truth is {value:.2f} larger if users rate strongly what they will
 #     like,
@@ -418,9 +418,9 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 #   refuted: and not larger if they rate blindly.
 #   open: and neither surely is if they rate blindly.
 #   :::
-# - **bpref is one way to read a condensed list**, by its whole order and not by its top: what it says of
-#   CM100k (rule 10) is no contradiction to the line above.
-# - **Neither is right** if only likes are recorded: condensed lists then say nothing, and full ones take the
+# - **bpref** reads a condensed list by its whole order: rule 10 asks it about the order of all items, the lines
+#   above are about the first ten. An answer to one is none to the other.
+# - **With likes only,** neither will do: condensed lists then say nothing, and full ones take the
 #   unrated for disliked. Claim little (rule 11).
 #
 # So report both if you have dislikes, never compare a value of one with a value of the other, and say how
