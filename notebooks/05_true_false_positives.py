@@ -687,6 +687,7 @@ if truth:
 
 # %%
 checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
+measure.identities()  # what holds on any data, checked once in a world
 
 # %%
 results = {"systems": measured, "optimal": optimal, "optima": optima, "checks": checks}

@@ -177,34 +177,8 @@ def test_relations_over_items_are_those_of_scipy():
     for name, values in pd.DataFrame(rows).mean().items():
         assert found[name] == pytest.approx(values, abs=1e-9), name
     assert found["line", "p(rel|train)"] == pytest.approx(found["line", "p(not rel|train)"])
-    assert (found["count"] == 0).all()
     assert drawn.shape == (len(frame), 1000)
     assert drawn.mean(axis=1) == pytest.approx(frame["value"], abs=0.02)
-
-
-def test_exceptions_to_identities_are_counted(monkeypatch):
-    """Each count sees a broken twin: odds that flatten, shares that do not mirror each other."""
-    counts = [np.array(each) for each in ([3, 1, 2], [1, 2, 2], [0, 0, 0], [0, 0, 0])]
-    names = [
-        ("count", each)
-        for each in (
-            "shares not turned round",
-            "odds less steep than p(train)",
-            "signs of f_P and f_antiP",
-        )
-    ]
-    assert [of_items._fixed(counts, 9)[name] for name in names] == [0, 0, 0]
-    own = of_items._Items.of(counts, 9)
-    twins = [
-        own._replace(disliked=own.liked),
-        own._replace(f_p=1 + own.popularity, f_anti=-own.popularity),  # odds that hardly vary
-        own._replace(f_anti=-own.f_anti, f_p=own.f_p - 2 * own.f_anti),
-    ]
-    found = []
-    for twin in twins:
-        monkeypatch.setattr(of_items._Items, "of", classmethod(lambda cls, *_, own=twin: own))
-        found.append([of_items._fixed(counts, 9)[name] for name in names])
-    assert found == [[2, 0, 0], [0, 1, 0], [0, 0, 3]]
 
 
 def test_intervals_hold_what_other_users_give():
