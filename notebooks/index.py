@@ -155,6 +155,8 @@ HTML(scorecard.headlines_html(document))
 #
 # ## Who it is for
 #
+# Whoever has an experiment to set up, or a paper to judge, begins with {doc}`the guide <guide>`.
+#
 # A graduate student who is about to run a first offline experiment, or who must judge somebody else's.
 # You need basic probability, and enough Python to follow a few lines of pandas. You need no background
 # in information retrieval: {doc}`../book/notation` defines every term. A teacher can use a chapter as a

@@ -220,6 +220,8 @@ def use_own_assets(app: Sphinx, config: Config) -> None:
     app.add_js_file("scorecard.js", loading_method="defer")
     app.add_css_file("explorer.css")
     app.add_js_file("explorer.js", loading_method="defer")
+    app.add_css_file("guide.css")
+    app.add_js_file("guide.js", loading_method="defer")
     listeners = app.events.listeners["env-before-read-docs"]
     listeners[:] = [each for each in listeners if each.handler.__name__ != "init_thebe_core"]
 
