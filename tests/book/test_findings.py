@@ -109,7 +109,7 @@ BLOCK = BLOCK.replace("\n\nrefuted", "\nrefuted").replace("refuted.\n", "refuted
 @pytest.mark.parametrize("ends", [(None, None), (0.1, None), (None, 0.9)])
 def test_an_interval_that_is_not_known_has_no_ends(form, told, ends):
     assert Finding("open", 0.5, *ends).fill(form) == told
-    assert "0.1 to 0.9" in Finding("open", 0.5, 0.1, 0.9).fill(form.replace(":.2f", ""))
+    assert "0.10 to 0.90" in Finding("open", 0.5, 0.1, 0.9).fill(form.replace(":.2f", ""))
 
 
 def test_the_form_that_fits_stands_in_the_running_text():

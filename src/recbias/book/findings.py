@@ -106,7 +106,7 @@ class Finding:
         Examples
         --------
         >>> Finding("holds", 0.5, 0.4, 0.6, sentence="tau is 0.5").whole
-        'Tau is 0.5 (0.4 to 0.6).'
+        'Tau is 0.5 (0.40 to 0.60).'
         """
         if not self.sentence:
             return ""
@@ -303,7 +303,9 @@ def findings_table(stated: Findings) -> str:
     ]
     if not rows:
         return ""
-    table = table_html(("verdict", "what this book finds, with 95 % intervals"), rows, style="parts")
+    table = table_html(
+        ("verdict", "what this book finds, with 95 % intervals"), rows, style="parts"
+    )
     return (
         f"<details><summary>All {len(rows)} findings of this chapter beside the paper's claims"
         f"</summary>{table}</details>"
