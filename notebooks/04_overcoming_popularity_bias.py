@@ -14,10 +14,10 @@
 # %% [markdown]
 # # Does a test without popularity bias come nearer to the truth?
 #
-# A test made of ratings is made of popular items, and whatever recommends popular items does well in it,
-# liked or not. So tests have been devised in which every item is tested equally often: *uniform* tests.
-# They leave popularity little to win. But is that what a test is for? It has to put systems into the order
-# that they have by what people *really* like, and in simulated worlds that order is known.
+# A plain test is made of the ratings that there are, most of them of popular items, and whatever recommends these
+# does well in it, liked or not. So *uniform* tests have been devised, in which every item is tested equally often.
+# But a test is there to put systems into the order that they have by what people *really* like. In simulated
+# worlds that order is known.
 #
 # ```{glue:figure} fig_nearer
 # :name: fig-nearer
@@ -28,26 +28,26 @@
 # 95 % intervals over worlds.
 # ```
 #
-# **Yes there, no here.**
 # :::{finding} own/UNIFORM-OPPOSED
-# holds: Where popular items are those that fewer people like, a uniform test is nearer to the truth than plain
-#   precision, by {value} of $\tau$ ({low} to {high}).
-# refuted: Even where popular items are those that fewer people like, a uniform test is not nearer to the truth
-#   than plain precision.
-# open: Even where popular items are those that fewer people like, it is not decided which of the two is nearer.
+# holds: **Yes there:** where popular items are those that fewer people like, a uniform test is nearer to the truth
+#   than a plain one, by {value} of $\tau$ ({low} to {high}).
+# refuted: **Not there:** even where popular items are those that fewer people like, a uniform test is not nearer to
+#   the truth than a plain one.
+# open: Even where popular items are those that fewer people like, it is not decided which of the two is nearer to
+#   the truth.
 # :::
 # :::{finding} own/UNIFORM-AGREE
-# holds: Where they are those that more people like, it takes away what was deserved, and plain precision is
-#   nearer, by {value} ({low} to {high}).
-# refuted: Where they are those that more people like, plain precision is not nearer either.
-# open: Where they are those that more people like, it is not decided which of the two is nearer.
+# holds: **No here:** where they are those that more people like, a uniform test takes away what was deserved, and a
+#   plain one is nearer, by {value} ({low} to {high}).
+# refuted: Where they are those that more people like, a plain one is not nearer.
+# open: Where they are those that more people like, which is nearer is not decided.
 # :::
 # :::{finding} own/TRUTH-CM-AR-P
-# holds: On real data that know the truth, CM100k, plain precision misleads: it has {value:cases} of {cases} pairs
-#   of systems in the true order.
-# refuted: On real data that know the truth, CM100k, plain precision already has {value:cases} of {cases} pairs of
+# holds: **On real data** that know the truth, CM100k, a plain test misleads: it has {value:cases} of {cases} pairs of
 #   systems in the true order.
-# open: On real data that know the truth, CM100k, plain precision has {value:cases} of {cases} pairs of systems in
+# refuted: **On real data** that know the truth, CM100k, a plain test already has {value:cases} of {cases} pairs of
+#   systems in the true order.
+# open: **On real data** that know the truth, CM100k, a plain test has {value:cases} of {cases} pairs of systems in
 #   the true order, which may be chance.
 # :::
 #
@@ -191,12 +191,10 @@ figures.nearer(simulated["worlds"]).show()
 # **Uniform tests (U1R, UAR).** Choose a set $T$ of items and give each the same number $\eta$ of test
 # ratings. The test is to have a share $\sigma$ of all ratings, and every item of $T$ keeps a share
 # $\varepsilon$ of its own for training. With items by falling number of ratings $|R(i_k)|$ the largest such
-# $T$ is a prefix:
+# $T$ is $i_1,\dots,i_\zeta$:
 #
-# $$\begin{gathered}
-# \zeta=\max\Bigl\{k:\ (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\Bigr\},\\
-# T=\{i_1,\dots,i_\zeta\},\qquad \eta=\bigl\lfloor(1-\varepsilon)\,|R(i_\zeta)|\bigr\rfloor .
-# \end{gathered}$$
+# $$\zeta=\max\{k: (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\},\qquad
+# \eta=\lfloor(1-\varepsilon)\,|R(i_\zeta)|\rfloor .$$
 #
 # (The paper prints $\eta$ without the floor: [E09](#err-e09).) U1R ranks one relevant item at a time among
 # sampled ones of $T$, UAR all of $T$. An older remedy {cite:p}`cremonesi2010` takes the most popular tenth of
@@ -553,15 +551,15 @@ figures.agreement(known).show()
 
 # %% [markdown]
 # :::{finding} own/TRUTH-COAT-BPREF-AUC
-# holds: On Coat bpref, which uses dislikes, has {value:cases} more of the {cases} pairs right than plain precision
+# holds: On Coat bpref, which uses dislikes, has {value:cases} more of the {cases} pairs right than the plain test
 #   ({low:cases} to {high:cases}).
-# refuted: On Coat bpref, which uses dislikes, has no more of the {cases} pairs right than plain precision.
-# open: On Coat bpref, which uses dislikes, and plain precision cannot be told apart.
+# refuted: On Coat bpref, which uses dislikes, has no more of the {cases} pairs right than the plain test.
+# open: On Coat bpref, which uses dislikes, and the plain test cannot be told apart.
 # :::
 # :::{finding} own/TRUTH-CM-BPREF-AUC
 # holds: So it has on CM100k.
 # refuted: On CM100k it has fewer right.
-# open: On CM100k it cannot be told from plain precision.
+# open: On CM100k it cannot be told from the plain test.
 # :::
 # :::{finding} own/TRUTH-CM-UNIFORM-SURE
 # holds: Uniform tests are too noisy there to tell: by the first ten they put no more than {value:cases} of
@@ -582,7 +580,7 @@ figures.agreement(known).show()
 #
 # **Two truths.** What is liked of a list's first {glue:text}`cutoff` items (true P) is what a user would see; AUC
 # is [that of judged items](#metric-auc). They need not agree: a system may know well what is mediocre, and not
-# what is best. Tests differ in how far down they look, too: bpref at all judged items, plain precision at the
+# what is best. Tests differ in how far down they look, too: bpref at all judged items, the plain test at the
 # first {glue:text}`cutoff`. Where the two differ by AUC, that may be owed to dislikes or to depth.
 #
 # **Set afterwards.** No paper asserts what is found here. The bars were set when some values had been seen, so
@@ -607,8 +605,9 @@ figures.relations(simulated["worlds"]).show()
 # ```{glue:figure} fig_relations
 # :name: fig-relations
 #
-# Four of the nine tests, skews averaged, by two readings of the truth. Whiskers: 95 % intervals over worlds,
-# which are the same in every edition. Users rate rather what they [will like](#data-worlds).
+# Four of the nine tests, skews averaged, by two readings of the truth; worlds from left to right as in
+# {numref}`fig-nearer`. They are the same in every edition, and users rate rather what they
+# [will like](#data-worlds). Whiskers: 95 % intervals over worlds.
 # ```
 
 # %% [markdown]
@@ -644,7 +643,7 @@ Markdown(best_table(found))
 # 1. **If ratings say dislike, report bpref beside precision, and not instead.** Worlds
 #    ({numref}`fig-relations`) and two datasets ({numref}`fig-agreement`) do not all agree on it.
 # 2. **With likes alone, write what you assume** about popularity and liking, take the test of
-#    [the row](#tbl-likes-only), and print plain precision beside it. Where the $\tau$ of the row is small, claim
+#    [the row](#tbl-likes-only), and print a plain test beside it. Where the $\tau$ of the row is small, claim
 #    little.
 # 3. **Draw a uniform test several times**, and write $\sigma$, $\varepsilon$, the number of draws and the share of
 #    items in $T$, of which alone it speaks (BCC17-C-UARFEAS).

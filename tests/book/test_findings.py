@@ -514,6 +514,35 @@ def test_a_block_without_forms_says_what_its_record_says(own):
         said("BCC17-F2A", results)
 
 
+def test_a_title_in_words_of_its_own_turns_with_its_record(own):
+    results = load_chapter(CHAPTER, "ml-1m")
+    title, forms = (
+        "own/REORDER",
+        {"holds": "Yes, {value:.2f}", "refuted": "No", "open": "Who knows"},
+    )
+    block = "\n".join([":::{finding} " + title, "holds: yes.", "refuted: no.", "open: -", ":::"])
+
+    def told():
+        for each in (findings.own_findings, findings._own_topics):
+            each.cache_clear()
+        stated = state(TOPIC, results, [])
+        return said(title, results, **forms), resolve_findings(block, [stated], where)
+
+    value = state(TOPIC, results, []).found[title].value
+    assert told() == (f"Yes, {value:.2f}", marked(title, "holds", "yes."))
+    (own / "design_alternatives.yaml").write_text(OWN.replace("below: 0.5", "above: 0.5"))
+    assert told() == ("No", marked(title, "refuted", "no."))
+    assert said("own/MISSING", results, **forms) == ""
+
+
+def test_a_table_has_every_finding_that_the_data_tell(own):
+    stated = state(TOPIC, load_chapter(CHAPTER, "ml-1m"), [])
+    table = findings.findings_table(stated)
+    assert table.startswith("<details><summary>All 1 findings of this chapter")
+    assert '<td><span class="verdict holds">holds</span></td><td>Tau of the orders' in table
+    assert findings.findings_table(state(TOPIC, {}, [])) == ""
+
+
 def test_a_topic_without_claims_has_findings(own):
     (own / "systems.yaml").write_text(
         "ONE:\n  finds: the first is {value} of the second\n"

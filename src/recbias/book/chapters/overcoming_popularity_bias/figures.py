@@ -145,7 +145,7 @@ def counted_otherwise(results: Results) -> Figure:
 
 
 def _named(results: Results, name: str) -> str:
-    """Choose a metric of the plain test: infAP of the smallest pool, stratified recall of gamma 1."""
+    """Choose a metric of the plain test: the smallest pool of infAP, gamma 1."""
     return next(
         str(metric)
         for metric in results.grid.parsed_metrics["AR"]
@@ -157,8 +157,8 @@ def _of_places(rows: list[tuple[str, str, str, float]], name: str, over: str, fi
     def message(rows: pd.DataFrame) -> str:
         own = rows[rows["system"] == _SYSTEM]
         told = [f"{rank:.0f} by {label}" for label, rank in own[["label", "rank"]].to_numpy()]
-        text = f"Place of {_SYSTEM} among {rows['system'].nunique()} systems: {', '.join(told)}"
-        return textwrap.fill(text, _LINE)
+        told[0] = told[0].replace(" by", f" of {rows['system'].nunique()} by", 1)
+        return textwrap.fill(f"{_SYSTEM} is number {', '.join(told)}", _LINE)
 
     frame = pd.DataFrame(rows, columns=["label", "test", "system", "value"])
     by_test = frame.groupby("label", sort=False)["value"]
@@ -167,7 +167,7 @@ def _of_places(rows: list[tuple[str, str, str, float]], name: str, over: str, fi
         frame.assign(rank=by_test.rank(ascending=False, method="min", na_option="bottom")),
         message,
         f"Places of five systems, joined from one to the next of {over}.",
-        partial(ranks, x="test", width=NARROW),
+        partial(ranks, x="test", marked=(_SYSTEM,), width=NARROW),
         file,
     )
 
@@ -273,7 +273,7 @@ def agreement(tables: Mapping[str, Table]) -> Figure:
     ]
     told = "No data with judgments of random items are at hand"
     if found := [each for each in words if each]:
-        told = f"By all items bpref has, against AR, {' and '.join(found)}"
+        told = f"Against AR bpref has {' and '.join(found)}"
     return Figure(
         "agreement",
         true_order_shares(tables),
@@ -314,6 +314,6 @@ def relations(worlds: Table) -> Figure:
         textwrap.fill(f"{in_worlds} {on_data}", _LINE),
         "Kendall's tau of four tests with the truth over the relation of popularity and liking, a "
         "panel for each reading of the truth.",
-        partial(_OVER_RELATIONS, keys_abreast=4),
+        partial(_OVER_RELATIONS, keys_abreast=4, across="relation to liking"),
         "tests-over-relations",
     )
