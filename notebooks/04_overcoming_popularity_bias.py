@@ -154,7 +154,7 @@ figures.nearer(simulated["worlds"]).show()
 # refuted: No more than a random ranking, as the paper has it.
 # open: -
 # :::
-# {numref}`fig-kept` says why.
+# How that comes about: {numref}`fig-kept`.
 # ::::
 #
 # ::::{predict} Which remedy leaves Popularity least of its advantage over a random ranking?
@@ -167,7 +167,7 @@ figures.nearer(simulated["worlds"]).show()
 # refuted: Not percentiles: a uniform test leaves it less.
 # open: Percentiles and a uniform test cannot be told apart here.
 # :::
-# {numref}`fig-over-random` has all of them.
+# All of them: {numref}`fig-over-random`.
 # ::::
 #
 # ::::{predict} bpref counts how many items that a user dislikes stand above a liked one. What does it measure on data where every judgment is a like?
@@ -395,9 +395,9 @@ figures.over_random({"systems": measured, "uniform": uniform}, cutoff).show()
 # open: Of the advantage that Popularity has with one relevant item at a time, a uniform test (U1R) leaves {low}
 #   to {high}; more users would decide whether that is less than half, which is the paper's message.
 # :::
-# The paper also calls Popularity about as low as Random there, and its rest small. Both are details of
-# BCC17-F8-1R in the [table of verdicts](#sec-verdicts-4), held against bars of their own. Whatever is left, a test
-# in which Popularity scores little is not yet one that is right.
+# The paper calls Popularity about as low as Random there, and what is left small; each of these words is a detail of
+# BCC17-F8-1R in the [table of verdicts](#sec-verdicts-4), held against a bar of its own. Whatever is left, a test in
+# which Popularity scores little is not yet one that is right.
 
 # %% tags=["hide-input"]
 HTML(uniform_tests.draws_table(uniform))
@@ -505,7 +505,7 @@ figures.counted_otherwise(measured).show()
 # %% [markdown]
 # :::{finding} BCC17-F9-BP/2
 # holds: By bpref both predictors of ratings are ahead of Popularity, as in the paper: a predictor of ratings
-#   learns what is disliked, and only bpref asks for that.
+#   learns what is disliked, and bpref asks for that.
 # refuted: By bpref not both predictors of ratings are ahead of Popularity, unlike in the paper.
 # open: Whether both predictors of ratings are ahead of Popularity by bpref, is not decided here.
 # :::

@@ -188,7 +188,6 @@ def test_theorems_and_definitions_are_folded_below_the_measured(judged):
     assert (int(told[1]), set(told[2].split(", "))) == (len(wrong), set(wrong))
 
 
-@pytest.mark.parametrize("dataset", recorded_datasets())
 def test_a_table_lists_what_is_measured_and_folds_the_cards(judged):
     verdicts = judged["ml-1m"]
     table, _, cards = verdict_table(verdicts).partition("<details>")
@@ -200,6 +199,7 @@ def test_a_table_lists_what_is_measured_and_folds_the_cards(judged):
     assert "<table" not in verdict_table([]).partition("<details>")[0]
 
 
+@pytest.mark.parametrize("dataset", recorded_datasets())
 def test_findings_are_words_and_typeset_formulas(dataset, judged):
     for each in judged[dataset]:
         if each.claim.topic != TOPIC:
