@@ -76,7 +76,7 @@
 #
 # **After this chapter you can** build a uniform test, and say when data do not allow one; tell two reasons
 # apart for which popularity may win even there; and choose a test by what you believe about popularity and
-# liking. You need [chapter 3](03_popularity_bias) and half an hour.
+# liking. You need {doc}`chapter 3 <03_popularity_bias>` and half an hour.
 
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown
