@@ -193,10 +193,9 @@ figures.nearer(simulated["worlds"]).show()
 # $\varepsilon$ of its own for training. With items by falling number of ratings $|R(i_k)|$ the largest such
 # $T$ is $i_1,\dots,i_\zeta$:
 #
-# $$\zeta=\max\{k: (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\},\qquad
-# \eta=\lfloor(1-\varepsilon)\,|R(i_\zeta)|\rfloor .$$
+# $$\zeta=\max\{k: (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\}$$
 #
-# (The paper prints $\eta$ without the floor: [E09](#err-e09).) U1R ranks one relevant item at a time among
+# and each of them has $\eta=\lfloor(1-\varepsilon)\,|R(i_\zeta)|\rfloor$ test ratings. (The paper prints $\eta$ without the floor: [E09](#err-e09).) U1R ranks one relevant item at a time among
 # sampled ones of $T$, UAR all of $T$. An older remedy {cite:p}`cremonesi2010` takes the most popular tenth of
 # the items, the *head*, out of the test.
 #
@@ -486,10 +485,9 @@ figures.causes(kept, cutoff).show()
 #
 # **Stratified recall** {cite:p}`steck2011` gives a hit the less weight, the more positives its item has,
 #
-# $$sr@n=\frac{\sum_{i\in\text{first }n}w_i}{\sum_{i\in PR_{test}(u)}w_i},\qquad
-# w_i=|PR(i)|^{-\gamma/(\gamma+1)} ,$$
+# $$sr@n=\frac{\sum_{i\in\text{first }n}w_i}{\sum_{i\in PR_{test}(u)}w_i}$$
 #
-# and takes for granted that the chance of a like to be rated grows as the exponent says.
+# with $w_i=|PR(i)|^{-\gamma/(\gamma+1)}$, and takes for granted that the chance of a like to be rated grows as the exponent says.
 
 # %% tags=["hide-input"]
 figures.counted_otherwise(measured).show()
