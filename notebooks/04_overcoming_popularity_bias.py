@@ -195,9 +195,12 @@ figures.nearer(simulated["worlds"]).show()
 #
 # $$\zeta=\max\{k: (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\}$$
 #
-# and each of them has $\eta=\lfloor(1-\varepsilon)\,|R(i_\zeta)|\rfloor$ test ratings. (The paper prints $\eta$ without the floor: [E09](#err-e09).) U1R ranks one relevant item at a time among
-# sampled ones of $T$, UAR all of $T$. An older remedy {cite:p}`cremonesi2010` takes the most popular tenth of
-# the items, the *head*, out of the test.
+# The quota is what the last of them can spare (printed without the floor: [E09](#err-e09)):
+#
+# $$\eta=\lfloor(1-\varepsilon)\,|R(i_\zeta)|\rfloor$$
+#
+# U1R ranks one relevant item at a time among sampled ones of $T$, UAR all of $T$. An older remedy
+# {cite:p}`cremonesi2010` takes the most popular tenth of the items, the *head*, out of the test.
 #
 # Every system is trained twice: on random folds, and on {glue:text}`n_draws` uniform splits, whose results
 # are averaged. Tests with one relevant item are taken *in expectation* over samples of {glue:text}`size`
