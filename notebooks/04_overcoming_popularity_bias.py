@@ -191,7 +191,7 @@ figures.nearer(simulated["worlds"]).show()
 # **Uniform tests (U1R, UAR).** Choose a set $T$ of items and give each the same number $\eta$ of test
 # ratings. The test is to have a share $\sigma$ of all ratings, and every item of $T$ keeps a share
 # $\varepsilon$ of its own for training. With items by falling number of ratings $|R(i_k)|$ the largest such
-# $T$ is $i_1,\dots,i_\zeta$:
+# $T$ has the first $\zeta$ items:
 #
 # $$\zeta=\max\{k: (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\}$$
 #

@@ -296,16 +296,17 @@ def said(name: str, results: ChapterResults, *, width: int = 0, **forms: str) ->
 
 def findings_table(stated: Findings) -> str:
     """Lay out behind a click what this book finds on a topic beside the papers, by its records."""
+    told = {name: found for name, found in stated.found.items() if name.startswith("own/")}
+    records = own_findings(stated.topic)
     rows = [
-        (badge(found.verdict), typeset(found.whole))
-        for name, found in stated.found.items()
-        if name.startswith("own/") and found.verdict
+        (badge(found.verdict), typeset(found.whole), typeset(records[name[4:]].claimed))
+        for name, found in told.items()
+        if found.verdict
     ]
     if not rows:
         return ""
-    table = table_html(
-        ("verdict", "what this book finds, with 95 % intervals"), rows, style="parts"
-    )
+    head = ("verdict", "what this book finds, with 95 % intervals", "held against")
+    table = table_html(head, rows, style="parts")
     return (
         f"<details><summary>All {len(rows)} findings of this chapter beside the paper's claims"
         f"</summary>{table}</details>"
