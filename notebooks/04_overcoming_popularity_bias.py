@@ -366,7 +366,7 @@ checks = measure.checks(
     test_share=sigma,
     kept_share=eps,
 )
-measure.identities()  # what holds on any data, checked once in a world
+identities = measure.identities()  # what holds on any data, checked once in a world
 
 # %% [markdown] tags=["general"]
 # **What data allow.** Every item of $T$ has to give as many ratings as the least popular of them can spare,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
+from recbias._system.places import is_recording
 from recbias.claims.assertions import barred_core, core_standing, untested_core
 from recbias.claims.deciding import wanted, what_decides
 from recbias.claims.evaluation import evaluate
@@ -304,25 +307,39 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
     ------
     StoreError
         If recorded results are missing that the manifest lists; see also
-        :func:`recbias.experiment.results.load_result`.
+        :func:`recbias.experiment.results.load_result`. Not while results are recorded: what is
+        stale or lost then is absent, or could never be renewed on a page that shows it.
     """
     chapters()  # importing them makes known what their results were made by
+    if is_recording():
+        return _usable(chapter, dataset, "recorded") | _usable(chapter, dataset, "live")
     if missing := missing_results(dataset, chapter):
         raise StoreError(
             f"{results_dir(dataset, recorded=True) / chapter}: its results are missing: "
             f"{', '.join(missing)}\nrestore them, or record them again where the data is: "
             f"recbias run {chapter} --dataset {dataset} --record"
         )
-    for recorded in (True, False):
-        folder = results_dir(dataset, recorded=recorded) / chapter
-        origin = "recorded" if recorded else "live"
+    for origin in ("recorded", "live"):
         results = {
             name: load_result(path, origin=origin, dataset=dataset)
-            for name, path in stored_results(folder).items()
+            for name, path in _paths(chapter, dataset, origin).items()
         }
         if results:
             return results
     return {}
+
+
+def _paths(chapter: str, dataset: str, origin: str) -> dict[str, Path]:
+    return stored_results(results_dir(dataset, recorded=origin == "recorded") / chapter)
+
+
+def _usable(chapter: str, dataset: str, origin: str) -> dict[str, StoredResult]:
+    """Load a chapter's results but those that are stale or damaged."""
+    usable: dict[str, StoredResult] = {}
+    for name, path in _paths(chapter, dataset, origin).items():
+        with suppress(StoreError):
+            usable[name] = load_result(path, origin=origin, dataset=dataset)
+    return usable
 
 
 def scorecard(dataset: str) -> list[Verdict]:
