@@ -36,7 +36,7 @@ from html import escape
 from typing import Any
 
 from recbias._system.places import packaged
-from recbias.book.html import plain
+from recbias.book.html import badge, plain, table_html, typeset
 from recbias.claims.judging import Verdict, find_parts, judge_chapter, load_chapter
 from recbias.claims.ledger import TOPICS, claims, parse_yaml
 from recbias.claims.parts import ChapterResults, Part
@@ -282,6 +282,22 @@ def said(name: str, results: ChapterResults, *, width: int = 0) -> str:
     parts, _ = find_parts([record], results, page, cache(load_chapter), first)
     sentence = _capital(parts[0].finding) if parts else ""
     return "\n".join(textwrap.wrap(sentence, width)) if width else sentence
+
+
+def findings_table(stated: Findings) -> str:
+    """Lay out behind a click all findings of this book on a topic, as their records say them."""
+    rows = [
+        (badge(found.verdict or "not testable"), typeset(found.whole or "Nothing on these data."))
+        for name, found in stated.found.items()
+        if name.startswith("own/")
+    ]
+    if not rows:
+        return ""
+    table = table_html(("it", "what the book says beside the papers, with 95 % intervals"), rows)
+    return (
+        f"<details><summary>All {len(rows)} findings of this book on this page</summary>"
+        f"{table}</details>"
+    )
 
 
 # -- names ---------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ def ranks(
     n_marked: int = 3,
     level: float | None = None,
     limits: tuple[float, float] | None = None,
+    width: float = WIDTH,
 ) -> Picture:
     """Join the ``rank`` of each system from place to place.
 
@@ -42,7 +43,7 @@ def ranks(
     labels = wrapped(list(listed.index))
     n_lines = max(str(place).count("\n") for place in wide.columns) if named else 0
     tall = 1.1 + 0.2 * n_lines + max(0.3, row_height(labels)) * len(wide) + extra_height(title)
-    figure, axis = plt.subplots(figsize=(WIDTH, tall))
+    figure, axis = plt.subplots(figsize=(width, tall))
     at = np.arange(wide.shape[1]) if named else np.asarray(wide.columns, dtype=np.float64)
     for name, places in wide.iterrows():
         colour, style = looks.get(name, ("0.7", "-"))
