@@ -20,9 +20,8 @@
 # ```{glue:figure} fig_loop
 # :name: fig-loop
 #
-# Gini coefficient of all ratings: 0 if every item has as many, near 1 if one has all. Means over twenty
-# simulated worlds, with 95 % intervals hardly wider than the lines; dashed, it ends above its start. The
-# recommenders are those of {cite:t}`ATM15` (AR: association rules).
+# Gini coefficient of all ratings (0: every item has as many; near 1: one has all), means over twenty simulated
+# worlds. Dashed: it ends above its start. The seven are those of {cite:t}`ATM15` (AR: association rules).
 # ```
 #
 # :::{finding} own/LOOP-UNEVEN
@@ -112,8 +111,9 @@ Markdown(tables.after_table([6, 3, 1, 0], [8, 2, 0, 0], [4, 3, 2, 1], [1, 2, 3, 
 # direction:
 #
 # $$CI@n=\frac{1}{2}\sum_i\frac{s_i}{S}\ln\frac{s'_i}{r'_i}+\frac{1}{2}\sum_i\frac{r_i}{R}
-# \ln\frac{r'_i}{s'_i}\,,\qquad
-# LTI_\lambda@n=\frac{1}{|I|}\sum_i\Bigl(\lambda-\frac{s_i}{S}\Bigr)\ln\frac{r'_i}{s'_i}\,.$$
+# \ln\frac{r'_i}{s'_i}\,,$$
+#
+# $$LTI_\lambda@n=\frac{1}{|I|}\sum_i\Bigl(\lambda-\frac{s_i}{S}\Bigr)\ln\frac{r'_i}{s'_i}\,.$$
 #
 # CI is 0 where items are listed in proportion to what was popular, and grows with the distance. LTI should
 # grow where the long tail is listed more often than it was popular, and fall where the head is. Of the
@@ -271,8 +271,9 @@ checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=meas
 # %% [markdown] tags=["general"]
 # ## Where the ratings go
 #
-# The loop of the first figure, with what else it does: Gini of the lists and of the ratings, and the share of
-# the places with an item that its user truly likes, before the first round → after the last.
+# The loop of the first figure (its 95 % intervals are hardly wider than the lines), with what else it does: Gini
+# of the lists and of the ratings, and the share of the places with an item that its user truly likes, before
+# the first round → after the last.
 
 # %% tags=["hide-input"]
 Markdown(tables.loop_table(loop))
@@ -332,8 +333,7 @@ figures.foretelling(loop).show()
 figures.evenness(measured, lorenz, cutoff).show()
 
 # %% [markdown]
-# The poster's point is that *even* and *near to what was popular* are two things. How often are they
-# opposed?
+# One would think that even lists are far from what was popular. The poster's point is that they need not be.
 # :::{finding} ATM15-C-GINI/2/1
 # :::
 #
@@ -439,8 +439,8 @@ Markdown(f"{details}\n\n{setup.lengths_note(dataset)}")
 #
 # 1. **Will the popular become more popular?** Report the Gini coefficient of the lists beside that of the training
 #    ratings, and how popular the listed items are, as popularity lift (PL) does ([why](#sec-gini-loop)).
-# 2. **Are recommendations even?** One metric is enough: Gini, Hoover, entropy and LTI as printed hardly differ
-#    ({numref}`fig-alike`; ATM15-LTI).
+# 2. **Are recommendations even?** One metric is enough, such as Gini: its relatives order systems alike
+#    ({numref}`fig-alike` and the table below it), LTI as printed among them (ATM15-LTI).
 # 3. **How far are they from what was popular?** CI; say what $s$ counts, and put the values of random lists and of
 #    lists in proportion beside it. It has no direction ({numref}`fig-foretold`; ATM15-CI-ZERO).
 # 4. **Where does it end?** Simulate, say how lists become ratings, and watch the ratings, not the lists.

@@ -25,16 +25,16 @@ _FALLS, _RISES = 0, 1
 """Looks of systems with which ratings become more even, and more uneven."""
 
 _STARTS = {
-    "ARP": "ARP, popularity",
-    "Gini": "Gini, unevenness",
-    "P": "truly liked",
-    "CI": "CI",
-    "M": "M",
-    "Diversity": "items listed",
-    "LTI_percentile": "LTI, percentiles",
-    "LTI": "LTI as printed",
+    "ARP": ("ARP, popularity", "what was popular"),
+    "Gini": ("Gini, unevenness", "lists alone"),
+    "P": ("truly liked", "what is liked"),
+    "CI": ("CI", "what was popular"),
+    "M": ("M", "what was popular"),
+    "Diversity": ("items listed", "lists alone"),
+    "LTI_percentile": ("LTI, percentiles", "what was popular"),
+    "LTI": ("LTI as printed", "what was popular"),
 }
-"""Metrics of the first lists that a figure shows, with the names of its rows."""
+"""Metrics of the first lists that a figure shows: the name of its row, and what it knows."""
 
 _LISTS, _RATINGS = "lists", "ratings"
 """What a Gini coefficient is of."""
@@ -48,7 +48,7 @@ def rounds(loop: Table) -> Figure:
     return Figure(
         "loop",
         ratings_by_round(loop, "even"),
-        said("own/LOOP-UNEVEN", {"loop": loop}, width=_LINE),
+        said("own/LOOP-UNEVEN", {"loop": loop}, width=40),
         "Lines of the Gini coefficient of the ratings over the rounds of a loop, one for each "
         "recommender.",
         _draw_rounds,
@@ -66,7 +66,7 @@ def _draw_rounds(rows: pd.DataFrame, *, title: str) -> Picture:
         looks={str(name): _RISES if up else _FALLS for name, up in rises.items()},
         level=float(wide.iloc[:, 0].mean()), limits={"xlim": (0, 1.32 * last)},
         ticks=range(0, last + 1, 2), across="round", up="Gini coefficient of the ratings",
-        height=3.9,
+        height=3.4,
     )  # fmt: skip
 
 
@@ -80,9 +80,10 @@ def foretelling(loop: Table) -> Figure:
             f"{value['Gini']:.2f} for Gini of the first lists, {value['CI']:.2f} for CI"
         )
 
+    names = pd.DataFrame.from_dict(_STARTS, orient="index", columns=["row", "line"])
     return Figure(
         "foretold",
-        foretold(loop, "even").assign(row=lambda rows: rows["metric"].map(_STARTS)).dropna(),
+        foretold(loop, "even").merge(names, left_on="metric", right_index=True),
         message,
         "Dots of the rank correlation, over the recommenders, of metrics of the first lists with "
         "the Gini coefficient of the ratings after the last round.",
@@ -94,7 +95,7 @@ def foretelling(loop: Table) -> Figure:
 def _draw_foretold(rows: pd.DataFrame, *, title: str) -> Picture:
     return dots(
         rows.sort_values("value", ascending=False), title=title, levels=(0,), width=NARROW,
-        across="rank correlation over the recommenders",
+        apart=False, across="rank correlation",
     )  # fmt: skip
 
 

@@ -147,23 +147,18 @@ def _ends(table: Table, choice: str, quantity: str, *, last: bool) -> pd.DataFra
     return values.xs(rounds.max() if last else rounds.min(), level="round").unstack("number")
 
 
-def courses(table: Table) -> pd.DataFrame:
-    """Say of each system where ratings and lists began, and where they ended: means over worlds."""
-    asked = {
-        "lists": ("even", "Gini", False),
-        "lists after": ("even", "Gini", True),
-        "start": ("even", "Gini_ratings", False),
-        "even": ("even", "Gini_ratings", True),
-        "attentive": ("attentive", "Gini_ratings", True),
-        "liked": ("even", "P", False),
-        "liked after": ("even", "P", True),
-    }
+def before_and_after(table: Table, choice: str) -> pd.DataFrame:
+    """Say of each system where lists and ratings began, and where they ended: means over worlds."""
+    asked = {"lists": "Gini", "ratings": "Gini_ratings", "liked": "P"}
     return pd.DataFrame(
         {
-            name: _ends(table, choice, quantity, last=last).mean(axis=1)
-            for name, (choice, quantity, last) in asked.items()
+            (name, "after" if last else "before"): _ends(table, choice, quantity, last=last).mean(
+                axis=1
+            )
+            for name, quantity in asked.items()
+            for last in (False, True)
         }
-    ).sort_values("even", ascending=False)
+    ).sort_values(("ratings", "after"), ascending=False)
 
 
 def foretold(table: Table, choice: str) -> pd.DataFrame:

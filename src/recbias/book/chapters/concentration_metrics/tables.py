@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recbias.book.chapters.concentration_metrics.alike import ALIKE, tau_matrix
-from recbias.book.chapters.concentration_metrics.loop import courses
+from recbias.book.chapters.concentration_metrics.loop import before_and_after
 from recbias.book.chapters.concentration_metrics.references import chance_values
 from recbias.book.chapters.concentration_metrics.setup import LAMBDA, metrics, plain_name
 from recbias.book.html import markdown_table, plain, table_html
@@ -117,19 +117,19 @@ def _explained(explained: Table) -> str:
 
 
 def loop_table(loop: Table) -> str:
-    """Write how uneven lists and ratings were before a loop, and after it."""
+    """Write how uneven lists and ratings were before a loop with even choice, and after it."""
+    found = before_and_after(loop, "even")
     rows = [
         (
             plain(str(system)),
-            f"{row['lists']:.2f} → {row['lists after']:.2f}",
-            f"{row['start']:.2f} → {row['even']:.2f}",
-            f"{row['start']:.2f} → {row['attentive']:.2f}",
-            f"{row['liked']:.2f} → {row['liked after']:.2f}",
+            *(
+                f"{row[name, 'before']:.2f} → {row[name, 'after']:.2f}"
+                for name in ("lists", "ratings", "liked")
+            ),
         )
-        for system, row in courses(loop).iterrows()
+        for system, row in found.iterrows()
     ]
-    head = ("", "Gini of the lists", "Gini of the ratings", "ratings, *attentive*", "truly liked")
-    return markdown_table(head, rows)
+    return markdown_table(("", "Gini of the lists", "Gini of the ratings", "truly liked"), rows)
 
 
 def after_table(prior: list[int], *lists: list[int]) -> str:
@@ -137,15 +137,15 @@ def after_table(prior: list[int], *lists: list[int]) -> str:
 
     Examples
     --------
-    >>> print(after_table([6, 3, 1, 0], [4, 3, 2, 1]).splitlines()[-1])
-    | 4, 3, 2, 1 | 0.25 | 10, 6, 3, 1 | 0.375 |
+    >>> after_table([6, 3, 1, 0], [4, 3, 2, 1]).splitlines()[-1]
+    '| 4,\xa03,\xa02,\xa01 | 0.25 | 10,\xa06,\xa03,\xa01 | 0.375 |'
     """
 
     def uneven(counts: list[int]) -> str:
         return f"{gini(np.array([counts], dtype=np.float64))[0]:g}"
 
     def written(counts: list[int]) -> str:
-        return ", ".join(map(str, counts))
+        return ",\N{NO-BREAK SPACE}".join(map(str, counts))
 
     rows = [("*none*", "", written(prior), uneven(prior))]
     for listed in lists:
