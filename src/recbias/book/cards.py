@@ -15,7 +15,7 @@ from recbias.claims.judging import Verdict
 from recbias.claims.ledger import Claim
 from recbias.claims.parts import Part, is_core, of_form
 from recbias.claims.reading import NO_ASSERTION, VERDICTS
-from recbias.claims.records import written
+from recbias.claims.regions import written
 
 KINDS = {
     "empirical": "What only a measurement can tell",
