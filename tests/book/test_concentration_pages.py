@@ -459,7 +459,8 @@ def test_ratings_by_round_are_means_over_worlds_and_lines_follow_their_direction
         axis = replace(figures.rounds(loop), rows=turned).picture().axes[0]
         assert [text.get_text() for text in axis.texts].count("AR") == 1
         drawn[turned["value"].min() < 0] = {
-            line.get_label(): line.get_linestyle() for line in axis.lines
+            name: line.lines[0].get_linestyle()
+            for line, name in zip(*axis.get_legend_handles_labels(), strict=True)
         }
     assert drawn[False]["AR"] == drawn[False]["BPR"] == drawn[True]["BPR"] != drawn[True]["AR"]
 
