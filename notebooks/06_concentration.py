@@ -304,8 +304,9 @@ Markdown(tables.loop_table(loop))
 # :name: fig-foretold
 #
 # Spearman's correlation over the recommenders between a metric of the first lists and the Gini coefficient of
-# the ratings after the last round: means over the worlds, with their 95 % intervals. ARP is how often listed
-# items had been rated. *Attentive* choice orders the recommenders in the same way.
+# the ratings after the last round: means over the worlds, with their 95 % intervals. Colours say what a metric
+# looks at; ARP is how often listed items had been rated. *Attentive* choice orders the recommenders in the
+# same way.
 # ```
 
 # %% tags=["hide-input"]

@@ -303,7 +303,9 @@ def findings_table(stated: Findings) -> str:
     ]
     if not rows:
         return ""
-    table = table_html(("verdict", "what this book finds, with 95 % intervals"), rows, style="parts")
+    table = table_html(
+        ("verdict", "what this book finds, with 95 % intervals"), rows, style="parts"
+    )
     return (
         f"<details><summary>All {len(rows)} findings of this chapter beside the paper's claims"
         f"</summary>{table}</details>"
