@@ -130,18 +130,14 @@ def _of_remedies() -> list[Figure]:
     both = {name: results[name] for name in ("systems", "uniform")}
     kept = {name: results[name] for name in ("kept", "kept_uniform")}
     return [
-        of_remedies.two_tests(0.2, 0.2),
+        of_remedies.nearer(results["worlds"]),
         of_remedies.over_random(both, 10),
-        of_remedies.remedies(both),
+        of_remedies.places(both),
         of_remedies.positive_ratios(results["positive_ratio"]),
         of_remedies.causes(kept, 10),
-        of_remedies.judged(results["systems"]),
-        of_remedies.gammas(results["systems"], 10),
-        of_remedies.true_orders(true_order_tables({}), 10),
-        of_remedies.winners(results["worlds"]),
-        of_remedies.over_relation(results["worlds"]),
-        of_remedies.weights(results["steck"]),
-        of_remedies.best_gamma(results["worlds"]),
+        of_remedies.counted_otherwise(results["systems"]),
+        of_remedies.agreement(true_order_tables({})),
+        of_remedies.relations(results["worlds"]),
     ]
 
 

@@ -106,7 +106,7 @@ class Finding:
         Examples
         --------
         >>> Finding("holds", 0.5, 0.4, 0.6, sentence="tau is 0.5").whole
-        'Tau is 0.5 (0.4 to 0.6).'
+        'Tau is 0.5 (0.40 to 0.60).'
         """
         if not self.sentence:
             return ""

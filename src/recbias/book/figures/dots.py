@@ -104,7 +104,7 @@ def dots(
                     transform=axis.get_yaxis_transform(), fontsize=FONT_SIZE, color="0.25",
                 )  # fmt: skip
         axis.set_xlabel(along(across, name, len(panels)))
-        _scale(axis, log=log)
+        _scale(axis, log=log, nbins=5 if width >= WIDTH or len(panels) == 1 else 3)
     for axis in axes.values():  # now that all are filled, if they share a scale
         if from_zero:
             axis.set_xlim(left=0)
@@ -137,12 +137,12 @@ def _draw_levels(axis: Axes, levels: Mapping[str, float] | Sequence[float]) -> N
             axis.axvline(at, **rule)
 
 
-def _scale(axis: Axes, *, log: bool) -> None:
+def _scale(axis: Axes, *, log: bool, nbins: int) -> None:
     if log:
         axis.set_xscale("log")
         axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.xaxis.set_minor_locator(NullLocator())
     else:
-        axis.locator_params(axis="x", nbins=5)
+        axis.locator_params(axis="x", nbins=nbins)
     axis.xaxis.set_major_formatter(SHORT)
     axis.grid(visible=False, axis="y")
