@@ -49,7 +49,7 @@
 #
 # **What to do.** Before a system goes live, compare the Gini coefficient of its lists with that of the ratings
 # it learned from. More even lists cannot make the popular more popular; more uneven ones do, if they hold
-# the popular items ([why](#sec-gini-loop), and [five rules](#sec-rules)).
+# the popular items ([why](#sec-gini-loop), and [five rules](#sec-concentration-rules)).
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can** tell from lists and ratings whether a loop will favour what is popular; compute
@@ -318,6 +318,7 @@ figures.foretelling(loop).show()
 # popular, and so is a list of what nobody has rated. LTI as printed tells, because it is evenness
 # ([below](#sec-why-lti)).
 #
+# (sec-on-data)=
 # ## Whose lists could do it, on these data?
 #
 # The Gini coefficient of the lists of each of the poster's systems, and that of the positive ratings from which
@@ -339,7 +340,7 @@ figures.evenness(measured, lorenz, cutoff).show()
 # :::
 #
 # ```{glue:figure} fig_ranks
-# :name: fig-ranks
+# :name: fig-two-orders
 #
 # The poster's systems in two orders: the most even lists first, and those first that deviate least from what
 # was popular. Lines that cross are pairs of which the more even one deviates more.
@@ -430,12 +431,12 @@ Markdown(f"{details}\n\n{setup.lengths_note(dataset)}")
 # item take all that a hundred others of the head had: one logarithm rises, a hundred fall, and as their
 # weights are below 0, their fall *raises* LTI. The weights add up to 0 for $\lambda=.5$ only; for a larger
 # one the metric has again a part that is nothing but dispersion. So its sign says nothing by itself: compare
-# a value with those of lists in proportion, in the last rows of the table.
+# a value with those of lists in proportion, in the last rows of the [table of all values](#sec-on-data).
 #
 # For CI no such thing happens: its weights are shares in both sums, and the shares of few popular items
 # decide. That is its strength, and why a handful of users can move it, so that it has no interval.
 #
-# (sec-rules)=
+# (sec-concentration-rules)=
 # ## What to do, and what to write
 #
 # 1. **Will the popular become more popular?** Report the Gini coefficient of the lists beside that of the training

@@ -156,7 +156,15 @@ def alike(measured: Results, cutoff: int) -> Figure:
     return Figure(
         "alike",
         taus[taus["a"].isin(_COMPARED) & taus["b"].isin(_COMPARED)],
-        said("own/LTI-IS-GINI", {"systems": measured}, width=_LINE),
+        said(
+            "own/LTI-IS-GINI",
+            {"systems": measured},
+            width=_LINE,
+            holds="LTI as printed orders systems as Gini does ($\\tau$ = {value:.2f})",
+            refuted="LTI as printed orders systems in another way than Gini ($\\tau$ = {value:.2f})",
+            open="LTI as printed and Gini order systems with $\\tau$ = {value:.2f} "
+            "({low:.2f} to {high:.2f})",
+        ),
         "A map of Kendall's tau of each pair of seven metrics of concentration.",
         _draw_taus,
         "metrics",
