@@ -161,7 +161,7 @@ def alike(measured: Results, cutoff: int) -> Figure:
             {"systems": measured},
             width=_LINE,
             holds="LTI as printed orders systems as Gini does ($\\tau$ = {value:.2f})",
-            refuted="LTI as printed orders systems in another way than Gini ($\\tau$ = {value:.2f})",
+            refuted="LTI as printed and Gini order systems in two ways ($\\tau$ = {value:.2f})",
             open="LTI as printed and Gini order systems with $\\tau$ = {value:.2f} "
             "({low:.2f} to {high:.2f})",
         ),
