@@ -449,9 +449,10 @@ Markdown(f"{details}\n\n{setup.lengths_note(dataset)}")
 # 5. **Never compare** values of two data sets, two lengths, or with other users or items left out: all of these
 #    metrics depend on the numbers of items and of places.
 #
-# > *In a methods section:* "Lists of {glue:text}`cutoff` items have a Gini coefficient of … over all items of the
-# > catalogue, the positive training ratings one of …, lists at random one of …; listed items have … times the
-# > ratings of those that users rate. Values are means over folds."
+# In a paper, with the values of one system of this page:
+
+# %% tags=["hide-input"]
+Markdown(tables.to_write(tables.values_frame(measured, references, cutoff), lorenz, cutoff))
 
 # %% [markdown] tags=["general"]
 # ## Verdicts
@@ -490,6 +491,7 @@ stated
 # - **LRMF** is the model of its publication. LibRec 1.3, which the poster used, ranked items
 #   arbitrarily under that name, so that cards say what is found without it, and with a random ranking in
 #   its place.
+# - **The loop** serves all users in each round ([how](#dev-feedback)).
 # - **Items that nobody is listed** belong to every metric. {ref}`All decisions <sec-decisions>` are on one
 #   page.
 #

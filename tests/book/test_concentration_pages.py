@@ -311,6 +311,9 @@ def test_chance_fills_as_many_places_as_the_random_recommender(measured: Results
     text = tables.values_table(frame)
     assert "<em>lists at random</em></td><td>–" in text
     assert "nan" not in text
+    written = tables.to_write(frame, made("lorenz", measured, cutoff=CUTOFF), CUTOFF)
+    for value in (frame.loc["Random", "Gini"], values.loc["random", "Gini"]):
+        assert f"one of {value:.2f}" in written or f"coefficient of {value:.2f}" in written
 
 
 def test_chance_fills_lists_as_long_as_those_of_all_users(

@@ -10,7 +10,7 @@ import pandas as pd
 
 from recbias.book.chapters.concentration_metrics.alike import ALIKE, tau_matrix
 from recbias.book.chapters.concentration_metrics.loop import before_and_after
-from recbias.book.chapters.concentration_metrics.references import chance_values
+from recbias.book.chapters.concentration_metrics.references import chance_values, gini_of_curve
 from recbias.book.chapters.concentration_metrics.setup import LAMBDA, metrics, plain_name
 from recbias.book.html import markdown_table, plain, table_html
 from recbias.claims.regions import defined
@@ -114,6 +114,21 @@ def _explained(explained: Table) -> str:
         for by in dict.fromkeys(frame["by"])
     ]
     return table_html(("explained by", "form of LTI", *(f"n = {n}" for n in lengths)), rows)
+
+
+def to_write(values: pd.DataFrame, curves: Table, cutoff: int) -> str:
+    """Write what a paper should say of the lists of a system: BPR, or the first there is."""
+    name = "BPR" if "BPR" in values.index else str(values.index[0])
+    shown = values.reindex([name, "random"])
+    own, by_chance = (defined(value, ".2f") for value in shown["Gini"].tolist())
+    lift = defined(shown["PL"].tolist()[0], ".2f")
+    ratings = defined(gini_of_curve(curves, "prior"), ".2f")
+    return (
+        f"> The lists of {cutoff} items of {plain(name)} have a Gini coefficient of {own} over all "
+        f"items of the catalogue, the positive training ratings one of {ratings}, and lists at "
+        f"random one of {by_chance}. Their popularity lift (PL) is {lift}. Values are means "
+        "over folds."
+    )
 
 
 def loop_table(loop: Table) -> str:
