@@ -18,7 +18,6 @@ from recbias.book.chapters import (
     true_vs_false_positive_disagreement,
 )
 from recbias.book.chapters.concentration_metrics import figures as of_concentration
-from recbias.book.chapters.concentration_metrics.loop import CHOICES
 from recbias.book.chapters.design_alternatives import figures as of_designs
 from recbias.book.chapters.design_alternatives.panels import Design, four_designs
 from recbias.book.chapters.offline_option_taxonomy import figures as of_options
@@ -118,11 +117,11 @@ def _of_popularity() -> list[Figure]:
 def _of_concentration() -> list[Figure]:
     results = recorded(concentration_metrics.CHAPTER, "filmtrust")
     return [
-        of_concentration.ranked(results["systems"], 10),
-        of_concentration.lorenz(results["lorenz"]),
-        of_concentration.by_lambda(results["lambdas"], 10),
+        of_concentration.rounds(results["loop"]),
+        of_concentration.foretelling(results["loop"]),
+        of_concentration.evenness(results["systems"], results["lorenz"], 10),
+        of_concentration.two_orders(results["systems"], 10),
         of_concentration.alike(results["systems"], 10),
-        *(of_concentration.courses(results["loop"], choice) for choice in CHOICES),
     ]
 
 
