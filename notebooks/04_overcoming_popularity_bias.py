@@ -413,7 +413,7 @@ figures.places({"systems": measured, "uniform": uniform}).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_places
-# :name: fig-places
+# :name: fig-places-by-1r
 #
 # The paper's Figure 8 as places: its five systems, MF and kNN read as predictors of ratings
 # ([E25](#err-e25)), by precision with one relevant item at a time.
