@@ -205,7 +205,7 @@ def test_verdicts_are_counted_of_all_recorded_data(monkeypatch):
         "Claims: BCC17-F2A. First sentence: holds on 1 of 3 data sets; fails on coat; open on "
         "cm100k. Second sentence: fails in simulated worlds."
     )
-    assert 'href="01_design_alternatives.html#bcc17-f2a"' in text
+    assert 'data-claim="BCC17-F2A"' in text
     against = basis_html(rules.Rule({own: "refuted"}), table)
     assert "Holds on 1 of 3 data sets; fails on ml-1m; open on cm100k." in against
     assert "No recorded results tell." in basis_html(rules.Rule({own: "holds"}), {own: {}})

@@ -13,9 +13,9 @@ from html import escape
 from typing import Any
 
 from recbias.book.findings import find, read_from
+from recbias.book.html import claim_link
 from recbias.claims.judging import load_chapter
 from recbias.claims.kept import kept
-from recbias.claims.ledger import claims
 from recbias.claims.parts import ChapterResults
 from recbias.claims.topics import chapters
 from recbias.experiment.results import SIMULATIONS, recorded_datasets
@@ -224,7 +224,7 @@ def basis_html(rule: Rule, verdicts: Mapping[str, Mapping[str, str]]) -> str:
         for place, (name, speaks) in zip(places, rule.findings.items(), strict=False)
     ]
     told = [f"{text[0].upper()}{text[1:]}" for text in told]
-    listed = ", ".join(_claim_link(claim) for claim in rule.claims)
+    listed = ", ".join(claim_link(claim, claim) for claim in rule.claims)
     behind = f"Claims: {listed}. " if listed else ""
     return f'<span class="basis">{behind}{" ".join(told)}</span>'
 
@@ -269,12 +269,6 @@ def _standing(name: str, speaks: str, verdicts: Mapping[str, str]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _claim_link(claim: str) -> str:
-    """Link a claim to its card, which stands in its chapter."""
-    (topic,) = (each.topic for each in claims() if each.id == claim)
-    return f'<a href="{chapters()[topic]}.html#{claim.lower()}">{escape(claim)}</a>'
 
 
 def checklist_html(reader: str) -> str:
