@@ -1,0 +1,1 @@
+"""All combinations of options of one comparison: does A beat B whatever one decides?"""
