@@ -1,4 +1,4 @@
-"""All combinations of options of one comparison: does A beat B whatever one decides?
+"""All combinations of options of one comparison, and what they say together.
 
 Begin with `universes`. Options are crossed (`crossing`), what is trained together is measured
 together (`measuring`), and many universes say something together (`summary`). Which options are

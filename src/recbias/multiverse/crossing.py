@@ -1,14 +1,14 @@
 """Options of decisions, crossed: which universes that makes, and what cannot be combined.
 
-Most decisions act on ranks that are there; few on what is trained. Both sides are crossed apart, as
-their product is large, and a combination is known by three numbers: its branch (what is trained on
-which split), its design (all that follows from ranks, in canonical form) and its paired test.
+A combination is known by three numbers: its branch (what is trained on which split), its design
+(all that follows from ranks, in canonical form) and its paired test. Each is found from the
+decisions that bear on it alone, as the product of all is large.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
@@ -36,9 +36,11 @@ from recbias.recommenders import System
 __all__ = ["Branch", "Crossing", "cross", "view_of"]
 
 _TRAINED = ("data", "split")
-_NAMED = (*_TRAINED, "test", "metric", "gain", "pairs")
+_TESTED = ("pairs",)
+_NAMED = (*_TRAINED, *_TESTED, "test", "metric", "gain")
 _OF_LISTS = ("unscored", "users", "weights", "statistic", "coverage")
 _LISTS = ("rule", "rel", "condensed", *_OF_LISTS)
+_OF_DESIGN = ("test", "metric", "gain", *_LISTS)
 
 Parts = dict[str, str]
 """What a text sets, by name: parts of options, and words of its lists."""
@@ -91,68 +93,76 @@ def cross(
     """Cross the options of all decisions."""
     texts = _checked(options)
     base = _start(start, dataset)
+    sets = {
+        decision: [_parts(text) for text in of_decision] for decision, of_decision in texts.items()
+    }
     reasons: dict[str, int] = {}
-    sets = {decision: [_parts(text) for text in of] for decision, of in texts.items()}
-    touched = {decision: {part for parts in of for part in parts} for decision, of in sets.items()}
-    outer = [decision for decision, parts in touched.items() if parts <= {*_TRAINED}]
-    tests = [decision for decision in texts if touched[decision] <= {"pairs"} != set()]
-    tests = [decision for decision in tests if decision not in outer]
-    inner = [decision for decision in texts if decision not in (*outer, *tests)]
-
-    trained = [
-        (_merged(base, chosen, reasons), {part for _, parts in chosen for part in parts})
-        for chosen in _combined(sets, outer)
-    ]
-    pairs = [_merged(base, chosen, reasons) for chosen in _combined(sets, tests)]
-    refuse = _Refusals(dataset, name, systems)
+    trained: dict[tuple[str, str], int] = {}
+    tests: dict[str, int] = {}
     designs: dict[Options, int] = {}
-    branches: dict[Branch, int] = {}
-    own_pairs: dict[str, int] = {}
-    # What a combination within adds to what is trained or tested: nothing, but for mixed texts.
-    of_design = np.empty(_n(sets, inner), dtype=np.int64)
-    added: dict[tuple[str | None, ...], int] = {}
-    of_added = np.empty(len(of_design), dtype=np.int64)
-    for place, chosen in enumerate(_combined(sets, inner)):
-        merged = _merged(base, chosen, reasons)
-        own = {part: value for _, parts in chosen for part, value in parts.items()}
-        extra = tuple(own.get(part) for part in (*_TRAINED, "pairs"))
-        of_added[place] = added.setdefault(extra, len(added))
-        of_design[place] = (
-            merged if isinstance(merged, int) else _design(merged, designs, reasons, refuse)
+    refuse = _Refusals(dataset, name, systems)
+
+    def number_trained(parts: Parts) -> int:
+        selection, split = Selection.parse(parts.get("data", "")), SplitRule.parse(parts["split"])
+        return trained.setdefault((str(selection), str(split)), len(trained))
+
+    def number_test(parts: Parts) -> int:
+        return tests.setdefault(parts["pairs"], len(tests))
+
+    def number_design(parts: Parts) -> int:
+        options = _design(parts, refuse)
+        if isinstance(options, str):
+            return -1 - reasons.setdefault(options, len(reasons))
+        return designs.setdefault(options, len(designs))
+
+    branch, test, design = (
+        _numbered(sets, base, names, number, reasons)[..., None]
+        for names, number in (
+            (_TRAINED, number_trained),
+            (_TESTED, number_test),
+            (_OF_DESIGN, number_design),
         )
-    shape = len(trained), len(pairs), len(added), len(seeds)
-    of_branch, of_pairs = np.empty(shape, np.int64), np.empty(shape, np.int64)
-    for place in product(*map(range, shape)):
-        (branch, set_before), pair, extra = (
-            trained[place[0]], pairs[place[1]], list(added)[place[2]]
-        )  # fmt: skip
-        more = dict(zip((*_TRAINED, "pairs"), extra, strict=True))
-        clash = next((p for p in _TRAINED if more[p] is not None and p in set_before), None)
-        if more["pairs"] is not None and tests:
-            clash = "pairs"
-        if isinstance(branch, int) or isinstance(pair, int) or clash:
-            bad = [each for each in (branch, pair) if isinstance(each, int)]
-            of_branch[place] = bad[0] if bad else _reason(reasons, f"two decisions set {clash}")
-            continue
-        known = {part: value for part, value in more.items() if value is not None}
-        both = {**branch, "pairs": pair.get("pairs", "t"), **known}
-        of_branch[place], of_pairs[place] = _trained(
-            both, seeds[place[3]], branches, own_pairs
-        )
-    code = _codes(of_branch, of_pairs, of_design, of_added, len(designs), len(own_pairs))
-    order = [*outer, *tests, *inner]
-    code = code.reshape([len(texts[decision]) for decision in order] + [len(seeds)])
-    code = code.transpose([order.index(decision) for decision in texts] + [len(order)])
-    return Crossing(
-        texts, tuple(seeds), list(branches), list(designs), list(own_pairs),
-        np.ascontiguousarray(code), list(reasons),
-    )  # fmt: skip
+    )
+    seeded = np.where(branch < 0, branch, branch * len(seeds) + np.arange(len(seeds)))
+    code = (seeded * len(designs) + design) * len(tests) + test
+    for refused in (test, seeded, design):
+        code = np.where(refused < 0, refused, code)
+    shape = *map(len, texts.values()), len(seeds)
+    code = np.broadcast_to(code, shape)
+    branches = [Branch(*both, seed) for both in trained for seed in seeds]
+    return Crossing(texts, tuple(seeds), branches, list(designs), list(tests), code, list(reasons))
 
 
-def view_of(options: Options) -> str:
-    """Name what is measured before users are averaged: target sets, relevance and form of lists."""
-    protocol = options.protocol
-    return str(dataclasses.replace(protocol, average=type(protocol.average)()))
+def _numbered(
+    sets: Mapping[str, Sequence[Parts]],
+    base: Parts,
+    names: Sequence[str],
+    number: Callable[[Parts], int],
+    reasons: dict[str, int],
+) -> npt.NDArray[np.int64]:
+    """Give numbers to what is set of some parts; decisions that set none have an axis of 1."""
+    sides = {
+        decision: [{part: each[part] for part in names if part in each} for each in of_decision]
+        for decision, of_decision in sets.items()
+    }
+    sides = {decision: of if any(of) else [{}] for decision, of in sides.items()}
+    numbers = []
+    for chosen in product(*sides.values()):
+        merged, by = dict(base), dict[str, str]()
+        twice = ""
+        for decision, parts in zip(sides, chosen, strict=True):
+            for part in parts:
+                twice = f"{by[part]} and {decision} both set {part}" if part in by else twice
+                by[part] = decision
+            merged |= parts
+        numbers.append(-1 - reasons.setdefault(twice, len(reasons)) if twice else number(merged))
+    return np.array(numbers, dtype=np.int64).reshape([len(of) for of in sides.values()])
+
+
+@lru_cache(maxsize=2**14)
+def view_of(protocol: Protocol) -> Protocol:
+    """Give what is measured before users are averaged: target sets, relevance, form of lists."""
+    return dataclasses.replace(protocol, average=Averaging())
 
 
 def _checked(options: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
@@ -204,7 +214,7 @@ def _parts(text: str) -> Parts:
             raise unknown_name("part of options", name, known)
         else:
             usual = set(START.partition("lists: ")[2].partition(";")[0].split())
-            words = [word for word in (value if colon else piece).split()]
+            words = (value if colon else piece).split()
             read = _words([word for word in words if not (colon and word in usual)])
         if again := parts.keys() & read.keys():
             raise ConfigError(f"option {text!r}: {min(again)} is set twice")
@@ -249,35 +259,6 @@ def _words(words: Sequence[str]) -> Parts:
     return parts
 
 
-def _combined(
-    sets: Mapping[str, Sequence[Parts]], decisions: Sequence[str]
-) -> Iterator[list[tuple[str, Parts]]]:
-    """Yield one text of each decision, the last decision fastest."""
-    for chosen in product(*(sets[decision] for decision in decisions)):
-        yield list(zip(decisions, chosen, strict=True))
-
-
-def _n(sets: Mapping[str, Sequence[Parts]], decisions: Sequence[str]) -> int:
-    return int(np.prod([len(sets[decision]) for decision in decisions], dtype=np.int64))
-
-
-def _merged(
-    base: Parts, chosen: Sequence[tuple[str, Parts]], reasons: dict[str, int]
-) -> Parts | int:
-    """Put what decisions set in place of the start; a reason if two of them set the same."""
-    merged, by = dict(base), {}
-    for decision, parts in chosen:
-        for part, value in parts.items():
-            if part in by:
-                return _reason(reasons, f"{by[part]} and {decision} both set {part}")
-            by[part], merged[part] = decision, value
-    return merged
-
-
-def _reason(reasons: dict[str, int], text: str) -> int:
-    return -1 - reasons.setdefault(text, len(reasons))
-
-
 @lru_cache(maxsize=2**14)
 def _protocol(text: str) -> Protocol | str:
     try:
@@ -289,24 +270,21 @@ def _protocol(text: str) -> Protocol | str:
 _metric = lru_cache(maxsize=2**10)(parse_metric)
 
 
-def _design(
-    parts: Parts, designs: dict[Options, int], reasons: dict[str, int], refuse: _Refusals
-) -> int:
+def _design(parts: Parts, refuse: _Refusals) -> Options | str:
+    """Give a design in canonical form, or why it cannot be."""
     protocol = _protocol(" ".join(parts[name] for name in _LISTS if name in parts))
     if isinstance(protocol, str):
-        return _reason(reasons, protocol)
+        return protocol
     try:
         options = Options(
-            protocol, _metric(parts["metric"]), parts.get("gain", ""),
+            protocol,
+            _metric(parts["metric"]),
+            parts.get("gain", ""),
             test=TestSet.parse(parts.get("test", "")),
-        ).canonical(refuse.dataset.ratings.scale)  # fmt: skip
-    except ConfigError as error:
-        return _reason(reasons, str(error).partition("\n")[0])
-    if options not in designs:
-        if reason := refuse.reason(options):
-            return _reason(reasons, reason)
-        designs[options] = len(designs)
-    return designs[options]
+        ).canonical(refuse.dataset.ratings.scale)
+    except ConfigError as error:  # two gain maps
+        return str(error).partition("\n")[0]
+    return refuse.reason(options) or options
 
 
 class _Refusals:
@@ -314,14 +292,13 @@ class _Refusals:
 
     def __init__(self, dataset: Dataset, name: str, systems: tuple[System, ...]) -> None:
         self.dataset, self._of = dataset, (name, systems)
-        self._known: dict[tuple[str, str, str], str] = {}
+        self._known: dict[tuple[Protocol, Metric, TestSet], str] = {}
 
     def reason(self, options: Options) -> str:
         """Give the reason; empty if there is none."""
-        metric = options.measured
-        key = view_of(options), str(metric), str(options.test)
+        key = view_of(options.protocol), options.measured, options.test
         if key not in self._known:
-            self._known[key] = self._look(Protocol.parse(key[0]), metric, options)
+            self._known[key] = self._look(key[0], key[1], options)
         return self._known[key]
 
     def _look(self, view: Protocol, metric: Metric, options: Options) -> str:
@@ -341,30 +318,3 @@ class _Refusals:
         except ConfigError as error:
             return str(error).partition("\n")[0].removeprefix("'options': ")
         return ""
-
-
-def _trained(
-    parts: Parts, seed: int, branches: dict[Branch, int], pairs: dict[str, int]
-) -> tuple[int, int]:
-    """Number what is trained, and the paired test."""
-    select, split = Selection.parse(parts.get("data", "")), SplitRule.parse(parts["split"])
-    branch = Branch(str(select), str(split), seed)
-    return (
-        branches.setdefault(branch, len(branches)),
-        pairs.setdefault(parts["pairs"], len(pairs)),
-    )
-
-
-def _codes(
-    of_branch: npt.NDArray[np.int64],
-    of_pairs: npt.NDArray[np.int64],
-    of_design: npt.NDArray[np.int64],
-    of_added: npt.NDArray[np.int64],
-    n_designs: int,
-    n_pairs: int,
-) -> npt.NDArray[np.int64]:
-    """Number the combinations, by what is trained, paired test, design and seed."""
-    branch, pair = of_branch[:, :, of_added], of_pairs[:, :, of_added]
-    design = np.broadcast_to(of_design[None, None, :, None], branch.shape)
-    code = (branch * n_designs + design) * n_pairs + pair
-    return np.where(design < 0, design, np.where(branch < 0, branch, code))

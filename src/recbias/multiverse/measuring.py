@@ -121,9 +121,7 @@ def measure_part(part: Part) -> Measured:
     return found
 
 
-def _ranked(
-    task: Task, readers: Sequence[Reader], label: str
-) -> tuple[RankTable, FloatArray]:
+def _ranked(task: Task, readers: Sequence[Reader], label: str) -> tuple[RankTable, FloatArray]:
     """Measure one system on one fold by all metrics of a label, averaged over training seeds."""
     grid, protocol = task.grid, task.grid.parsed[label]
     artefact = artefact_of(grid, label)
@@ -264,7 +262,7 @@ def _test_medians(
     for place, test in enumerate(part.pairs):
         if n < 2:
             continue
-        statistic, p = median_test(*medians, n, test)
+        statistic, p = median_test(medians[0], medians[1], n, test)
         found.numbers[row, _N_USERS + 1] = statistic / np.sqrt(n)
         if test in OF_USERS:
             p = float(OF_USERS[test](*(of.values[both] for of in users)))

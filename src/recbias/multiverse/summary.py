@@ -68,6 +68,7 @@ def shapley(values: npt.ArrayLike) -> FloatArray:
     for axis in range(n_axes):
         with_axis, without = np.moveaxis(explained, axis, 0)[::-1]
         with_axis -= without
+    explained[explained < 1e-12 * total] = 0.0  # rounding errors
     size = np.indices(explained.shape).sum(axis=0)
     shared = explained / np.maximum(size, 1)
     effects = [np.moveaxis(shared, axis, 0)[1].sum() for axis in range(n_axes)]
@@ -95,9 +96,7 @@ def full_part(known: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.intp], ...]:
     left = [np.arange(size) for size in known.shape]
     while known.size and not known.all():
         axes = range(known.ndim)
-        shares = [
-            known.mean(axis=tuple(other for other in axes if other != axis)) for axis in axes
-        ]
+        shares = [known.mean(axis=tuple(other for other in axes if other != axis)) for axis in axes]
         axis = int(np.argmin([share.min() for share in shares]))
         worst = len(shares[axis]) - 1 - int(np.argmin(shares[axis][::-1]))
         left[axis] = np.delete(left[axis], worst)
@@ -203,9 +202,7 @@ def joint_test(
     ]
 
 
-def nearest_flips(
-    signs: npt.NDArray[np.integer], start: tuple[int, ...]
-) -> npt.NDArray[np.intp]:
+def nearest_flips(signs: npt.NDArray[np.integer], start: tuple[int, ...]) -> npt.NDArray[np.intp]:
     """Find the combinations that turn the sign with the fewest changes.
 
     Parameters

@@ -6,9 +6,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from recbias.errors import ConfigError, DataError, StoreWarning
 from recbias.experiment.cells import artefacts_of, grid_cells, run_cell
 from recbias.experiment.engine import open_executor, run_all, run_each
 from recbias.experiment.grid import Grid
+from recbias.experiment.options import Options
 from recbias.experiment.reduction import Task, fold_tasks
 from recbias.experiment.untrainable import known_reason, remember
 from recbias.multiverse.crossing import Branch, Crossing, cross, view_of
@@ -31,7 +31,7 @@ from recbias.multiverse.summary import (
     nearest_flips,
     shapley,
 )
-from recbias.protocol.testset import TestSet
+from recbias.protocol.protocol import Protocol
 
 __all__ = ["LEVEL", "N_FLIPS", "Universes", "universes"]
 
@@ -41,7 +41,6 @@ LEVEL = 0.05
 N_FLIPS = 499
 """Null curves of the joint test: with the observed one 500, so that p can be .05 exactly."""
 
-_START = "split: ratio 0.5; lists: AI-AN-AR rel>=1; metric: P@10"
 _SHARES = ("wins", "surely wins", "ties", "loses", "surely loses")
 
 
@@ -104,7 +103,8 @@ class Universes:
         weighed = np.broadcast_to(np.asarray(weights, dtype=np.float64), self.cross.shape)[known]
         if not (weighed >= 0).all() or not weighed.sum() > 0:
             raise ConfigError("weights: expected numbers from 0, some above it")
-        return np.bincount(self.cross[known], weighed, minlength=len(self.table))
+        sums = np.bincount(self.cross[known], weighed, minlength=len(self.table))
+        return sums.astype(np.float64)
 
     def shares(self, weights: npt.ArrayLike | None = None) -> pd.DataFrame:
         """Tell in which share of the universes which system wins.
@@ -162,7 +162,7 @@ class Universes:
         return table.iloc[np.argsort(ahead.to_numpy(), kind="stable")]
 
     def joint_test(self, weights: npt.ArrayLike | None = None) -> pd.DataFrame:
-        """Test the whole curve: could users not tell the systems apart?
+        """Test the whole curve against those of systems that users could not tell apart.
 
         Both systems are swapped at random users, the same in all universes, which keeps what these
         have in common. Universes that differ in their paired test alone count once, and medians,
@@ -394,15 +394,20 @@ def _measure(
     numbers = np.full((len(wanted), len(COLUMNS) + len(crossing.pairs)), np.nan)
     t = np.full((len(wanted), 1 + n_flips), np.nan, dtype=np.float32)
     refused: dict[int, str] = {}
-    branches: list[tuple[Grid, list[tuple[str, Any]], npt.NDArray[np.int64]]] = []
+    designs = _asked_of(asked, crossing.designs)
+    of_row = [designs[number] for number in (wanted % len(designs)).tolist()]
+    branches: list[tuple[Grid, list[tuple[str, Any]], list[int]]] = []
     for number, branch in enumerate(crossing.branches):
-        rows = np.flatnonzero(wanted // len(crossing.designs) == number)
-        for groups, of_rows in _by_groups(asked, crossing, wanted, rows).items():
+        by_groups: dict[str, list[int]] = {}
+        for row in np.flatnonzero(wanted // len(designs) == number).tolist():
+            by_groups.setdefault(of_row[row].groups, []).append(row)
+        for groups, of_rows in by_groups.items():
             try:
-                grid = _grid(asked, crossing, wanted, branch, groups, of_rows)
+                grid = _grid(asked, branch, groups, [of_row[row] for row in of_rows])
+                grid.warn_of_split(dataset)
                 branches.append((grid, grid_cells(grid, dataset, data_dir), of_rows))
             except (ConfigError, DataError) as error:
-                refused |= dict.fromkeys(of_rows.tolist(), _first_line(error))
+                refused |= dict.fromkeys(of_rows, str(error).partition("\n")[0])
     missing = [
         cell for _, cells, _ in branches for _, cell in cells
         if cell.missing() and known_reason(cell) is None
@@ -416,14 +421,14 @@ def _measure(
                 strict=True,
             )
         )
-        parts: list[tuple[Part, npt.NDArray[np.int64]]] = []
+        parts: list[tuple[Part, list[int]]] = []
         for grid, cells, rows in branches:
             reasons = [remember(cell, reason_of.get(cell)) for _, cell in cells]
             if reason := next(filter(None, reasons), None):
-                refused |= dict.fromkeys(rows.tolist(), reason)
+                refused |= dict.fromkeys(rows, reason)
                 continue
-            tasks = fold_tasks(grid, cells)
-            parts += _parts(tasks, crossing, wanted, rows, n_flips)
+            of_label = {row: of_row[row] for row in rows}
+            parts += _parts(fold_tasks(grid, cells), of_label, crossing, n_flips)
         found = run_each(
             measure_part, [part for part, _ in parts], executor, label=f"{dataset.name}: universes"
         )
@@ -432,118 +437,94 @@ def _measure(
     return numbers, t, refused
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+class _Asked(NamedTuple):
+    """What a design asks of a grid."""
+
+    label: str
+    view: str
+    test: str
+    metric: str
+    protocol: Protocol
+    groups: str
 
 
-def _by_groups(
-    asked: Grid, crossing: Crossing, wanted: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
-) -> dict[str, npt.NDArray[np.int64]]:
-    """Sort rows by the item groups that counts are kept by."""
-    known: dict[tuple[Any, Any], str] = {}
-    by_groups: dict[str, list[int]] = {}
-    for row in rows.tolist():
-        design = crossing.designs[wanted[row] % len(crossing.designs)]
+def _asked_of(asked: Grid, designs: Sequence[Options]) -> list[_Asked]:
+    """Say once for each design what all branches ask."""
+    groups: dict[tuple[Any, ...], str] = {}
+    asks = []
+    for design in designs:
         key = design.protocol.rule, design.test
-        if key not in known:
-            known[key] = design.grid(asked.dataset, asked.systems).groups
-        by_groups.setdefault(known[key], []).append(row)
-    return {groups: np.array(of) for groups, of in by_groups.items()}
+        if key not in groups:
+            groups[key] = design.grid(asked.dataset, asked.systems).groups
+        view, test = str(view_of(design.protocol)), str(design.test)
+        metric = str(design.measured)
+        asks.append(_Asked(f"{view}; {test}", view, test, metric, design.protocol, groups[key]))
+    return asks
 
 
-def _grid(
-    asked: Grid,
-    crossing: Crossing,
-    wanted: npt.NDArray[np.int64],
-    branch: Branch,
-    groups: str,
-    rows: npt.NDArray[np.int64],
-) -> Grid:
+def _grid(asked: Grid, branch: Branch, groups: str, designs: Sequence[_Asked]) -> Grid:
     """Ask for all that the universes of a branch are made of."""
-    protocols: dict[str, str] = {}
     metrics: dict[str, dict[str, None]] = {}
-    tests: dict[str, str] = {}
-    for row in rows.tolist():
-        design = crossing.designs[wanted[row] % len(crossing.designs)]
-        label = _label(view_of(design), design.test)
-        protocols[label], tests[label] = view_of(design), str(design.test)
-        metrics.setdefault(label, {})[str(design.measured)] = None
+    for design in designs:
+        metrics.setdefault(design.label, {})[design.metric] = None
     return Grid(
         asked.dataset,
         asked.systems,
-        protocols,
+        {design.label: design.view for design in designs},
         {label: tuple(texts) for label, texts in metrics.items()},
         split=branch.split,
         seed=branch.seed,
-        tests=tests,
+        tests={design.label: design.test for design in designs},
         groups=groups,
         replicates=(),
         select=branch.select,
     )
 
 
-def _label(view: str, test: TestSet) -> str:
-    return f"{view}; {test}"
-
-
 def _parts(
-    tasks: Sequence[Task],
-    crossing: Crossing,
-    wanted: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int64],
-    n_flips: int,
-) -> list[tuple[Part, npt.NDArray[np.int64]]]:
+    tasks: Sequence[Task], designs: Mapping[int, _Asked], crossing: Crossing, n_flips: int
+) -> list[tuple[Part, list[int]]]:
     """Divide what a branch measures by the artefacts that it is read from."""
-    grid = tasks[0].grid
     names = list(dict.fromkeys(task.grid.systems[0].name for task in tasks))
-    sides = [tuple(task for task in tasks if task.grid.systems[0].name == name) for name in names]
+    a, b = (
+        tuple(task for task in tasks if task.grid.systems[0].name == name) for name in names
+    )  # fmt: skip
+    grid = tasks[0].grid
+    artefacts = {label: artefacts_of(grid, label)[-1] for label in grid.parsed}
     places = {
-        label: {text: place for place, text in enumerate(texts)}
+        (label, text): place
         for label, texts in grid.by_label.items()
+        for place, text in enumerate(texts)
     }
-    by_artefact: dict[Any, dict[str, dict[str, list[tuple[int, int]]]]] = {}
-    protocols = {}
-    artefact_of_label = {label: artefacts_of(grid, label)[-1] for label in grid.parsed}
-    for row in rows.tolist():
-        design = crossing.designs[wanted[row] % len(crossing.designs)]
-        label = _label(view_of(design), design.test)
-        protocol = str(design.protocol)
-        protocols[protocol] = design.protocol
-        of_label = by_artefact.setdefault(artefact_of_label[label], {}).setdefault(label, {})
-        place = places[label][str(design.measured)]
-        of_label.setdefault(protocol, []).append((place, row))
+    by_artefact: dict[Any, dict[str, dict[Protocol, list[tuple[int, int]]]]] = {}
+    for row, design in designs.items():
+        labels = by_artefact.setdefault(artefacts[design.label], {})
+        of_protocol = labels.setdefault(design.label, {}).setdefault(design.protocol, [])
+        of_protocol.append((places[design.label, design.metric], row))
     parts = []
     for labels in by_artefact.values():
-        order = [row for of in labels.values() for each in of.values() for _, row in each]
-        number = {row: place for place, row in enumerate(order)}
-        averages = {
-            label: [
-                Average(
-                    protocols[protocol],
-                    tuple(place for place, _ in of_protocol),
-                    tuple(number[row] for _, row in of_protocol),
-                )
-                for protocol, of_protocol in of_label.items()
-            ]
-            for label, of_label in labels.items()
-        }
-        part = Part(
-            (sides[0], sides[1]), averages, tuple(crossing.pairs), len(order), n_flips,
-            crossing.seeds[0],
-        )  # fmt: skip
-        parts.append((part, np.array(order)))
+        rows: list[int] = []
+        averages: dict[str, list[Average]] = {}
+        for label, protocols in labels.items():
+            for protocol, of_protocol in protocols.items():
+                metrics, own = zip(*of_protocol, strict=True)
+                numbers = tuple(range(len(rows), len(rows) + len(own)))
+                averages.setdefault(label, []).append(Average(protocol, metrics, numbers))
+                rows += own
+        pairs, seed = tuple(crossing.pairs), crossing.seeds[0]
+        parts.append((Part((a, b), averages, pairs, len(rows), n_flips, seed), rows))
     return parts
 
 
 def _keep(
     measured: Measured,
-    rows: npt.NDArray[np.int64],
+    rows: list[int],
     numbers: npt.NDArray[np.float64],
     t: npt.NDArray[np.float32],
     refused: dict[int, str],
 ) -> None:
     numbers[rows], t[rows] = measured.numbers, measured.t
-    refused |= {int(rows[place]): reason for place, reason in measured.refused.items()}
+    refused |= {rows[place]: reason for place, reason in measured.refused.items()}
     for path in measured.damaged:
         warnings.warn(f"{path}: was damaged, computed again", StoreWarning, stacklevel=4)
 
@@ -558,22 +539,13 @@ def _assembled(
     t: npt.NDArray[np.float32],
     refused: dict[int, str],
 ) -> Universes:
-    """Number the universes that were measured, and count what was refused."""
-    reasons = list(crossing.reasons)
-    reason_of: dict[str, int] = {}
-    for reason in refused.values():
-        if reason not in reason_of:
-            reason_of[reason] = len(reasons)
-            reasons.append(reason)
-    new = np.full(len(wanted), -1, dtype=np.int64)
-    for row in range(len(wanted)):
-        if row not in refused and np.isnan(numbers[row, 0]):
-            refused[row] = "no user is averaged over"
-            if refused[row] not in reason_of:
-                reason_of[refused[row]] = len(reasons)
-                reasons.append(refused[row])
-        new[row] = -1 - reason_of[refused[row]] if row in refused else 0
-    of_code = new[at]
+    """Lay out what was measured, and count what was refused."""
+    nobody = np.flatnonzero(np.isnan(numbers[:, 0])).tolist()
+    refused = {**dict.fromkeys(nobody, "nobody is averaged over"), **refused}
+    reasons = list(dict.fromkeys([*crossing.reasons, *refused.values()]))
+    of_row = np.zeros(len(wanted), dtype=np.int64)
+    of_row[list(refused)] = [-1 - reasons.index(reason) for reason in refused.values()]
+    of_code = of_row[at]
     kept = of_code == 0
     of_code[kept] = np.arange(kept.sum())
     cross_rows = crossing.code.copy()
