@@ -187,12 +187,8 @@ def _start(start: str | None, dataset: Dataset) -> Parts:
         usual = exact(step_below_top(dataset.ratings.scale, dataset.ratings.value))
         start = START.replace("rel>=4", f"rel>={usual}")
     options = Options.parse(start)
-    return _parts(
-        "; ".join(f"{name}: {value}" for name, value in {
-            "data": options.select, "split": options.split, "test": options.test,
-            "metric": options.metric, "gain": options.gain, "pairs": options.pairs,
-        }.items() if str(value))
-    ) | _parts(str(options.protocol))  # fmt: skip
+    known = [part for part in str(options).split("; ") if part.partition(":")[0] in _NAMED]
+    return {**_parts("; ".join(known)), **_parts(str(options.protocol))}
 
 
 def _parts(text: str) -> Parts:

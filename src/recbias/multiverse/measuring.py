@@ -41,7 +41,7 @@ from recbias.metrics import Metric, measure
 from recbias.metrics.aggregation import finish
 from recbias.protocol.protocol import Protocol
 from recbias.ranking import RankTable
-from recbias.stats.resampling import interval, normal_interval, rounded_replicates
+from recbias.stats.resampling import interval, rounded_replicates
 
 __all__ = ["COLUMNS", "Average", "Measured", "Part", "measure_part", "signs_of"]
 
@@ -299,22 +299,11 @@ def _resample(
             for a, b, counted in zip(*pair.folds, draws.T, strict=True):
                 drawn += pair.difference(a, b)[:, None] * counted
         rows = list(pair.average.rows)
-        found = pair.difference(*pair.columns)
-        numbers[rows, 0] = found
-        for method in {metrics[place].declaration.interval for place in pair.average.metrics}:
-            of_method = [
-                place
-                for place, metric in enumerate(pair.average.metrics)
-                if metrics[metric].declaration.interval == method != "none"
-            ]
-            ends = (
-                normal_interval(found[of_method], drawn[of_method])
-                if method == "normal"
-                else interval(drawn[of_method])
-            )
-            at = [rows[place] for place in of_method]
-            numbers[at, 1] = drawn[of_method].std(axis=1, ddof=1)
-            numbers[at, 2:4] = ends
+        numbers[rows, 0] = pair.difference(*pair.columns)
+        numbers[rows, 1], numbers[rows, 2:4] = drawn.std(axis=1, ddof=1), interval(drawn)
+        declared = [metrics[place].declaration.interval for place in pair.average.metrics]
+        none = [row for row, how in zip(rows, declared, strict=True) if how != "percentile"]
+        numbers[none, 1:4] = np.nan
 
 
 def studentised(units: FloatArray, n: npt.NDArray[np.integer], signs: Flipped) -> Flipped:
