@@ -3,14 +3,14 @@
 ``python benchmarks/multiverse.py [DATASET]`` compares the nearest neighbours and the matrix
 factorisation of CCM20 on five ratio splits of ``ml-1m``, or of another data set, under the default
 options of all decisions that train nothing, with one paired test. Cells that are missing are
-computed first. In each round one split is measured, then ranx is asked for a few universes of the
-same split: one metric of both systems in each call, and 30 metrics in one call, containers included.
-Both sides have one thread in a round, so that a busy machine slows them alike. At last all splits
-are measured together by two workers.
+computed first. In each round one split is measured, then ranx is asked for universes of the same
+split, containers included: one metric of both systems in a call, and 30 metrics in a call. Both
+sides have one thread in a round, so that a busy machine slows them alike. At last all splits are
+measured together by two workers.
 
 A value of ranx is a mean over users with a relevant test item, without standard error or test. What
-else a multiverse crosses (who is averaged over, weights, geometric means) it does not have; the last
-line says how long it would take if that came for nothing.
+else is crossed here (who is averaged over, weights, geometric means) it does not have; the fourth
+line says how long it would take if those averages of its values came for nothing.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def lists_of(dataset: str, systems: tuple[Any, ...], split: str) -> list[Any]:
     """Read both systems' lists from the cells, as dictionaries for ranx."""
-    grid = Grid(dataset, systems, "AI-AN-AR rel>=4", "ARP@10", split=split)
-    runs = []
-    for _, cell in grid_cells(grid, load_dataset(dataset), None):
-        lists = Reader(cell).positions(grid, "AI-AN-AR rel>=4").lists("AI", LISTED)
-        runs.append({
-            f"u{user}": {f"i{item}": float(LISTED - place) for place, item in enumerate(items) if item >= 0}
-            for user, items in enumerate(lists)
-        })  # fmt: skip
-    return runs
+    label = "AI-AN-AR rel>=4"
+    grid = Grid(dataset, systems, label, "ARP@10", split=split)
+    return [
+        {
+            f"u{user}": {f"i{item}": float(LISTED - n) for n, item in enumerate(items) if item >= 0}
+            for user, items in enumerate(Reader(cell).positions(grid, label).lists("AI", LISTED))
+        }
+        for _, cell in grid_cells(grid, load_dataset(dataset), None)
+    ]
 
 
 def judgments_of(dataset: str, systems: tuple[Any, ...], split: str) -> dict[float, Any]:
@@ -87,47 +87,51 @@ def main() -> None:
     options = {**default_options(load_dataset(dataset)), "A1": ("",), "D": ("pairs: t",)}
     splits = tuple(f"split: ratio {ratio}" for ratio in RATIOS)
     everything = {**options, "A2": splits}
-    universes(dataset, *systems, everything, workers=2)
+    one_of_each = {name: everything[name][:1] for name in ("B1", "C2", "C2 gain", "C3", "C4")}
+    universes(dataset, *systems, {**everything, **one_of_each}, workers=2)
     rng = np.random.default_rng(1)
-    ours, alone, together, n_universes = [], [], [], 0
+    ours, alone, together, tables = [], [], [], []
     for split in splits:
         rule = split.removeprefix("split: ")
         runs, judged = lists_of(dataset, systems, rule), judgments_of(dataset, systems, rule)
         asked_of_ranx(judged[4.0], runs, METRICS)  # compiles
-        seconds, found = timed(
-            lambda split=split: universes(dataset, *systems, {**options, "A2": (split,)})
-        )
+        of_split = {**options, "A2": (split,)}
+        seconds, found = timed(lambda asked=of_split: universes(dataset, *systems, asked))
         ours.append(seconds)
-        n_universes += len(found.table)
+        tables.append(found.table["options"])
         for _ in range(ONE_BY_ONE):
             qrels, metric = judged[float(rng.choice([3, 4, 5]))], str(rng.choice(METRICS))
             alone.append(timed(lambda q=qrels, r=runs, m=metric: asked_of_ranx(q, r, [m]))[0])
         together.append(timed(lambda q=judged[4.0], r=runs: asked_of_ranx(q, r, METRICS))[0])
-    each = sum(ours) / n_universes
-    one, thirty = float(np.mean(alone)), float(np.mean(together))
-    print(f"{dataset}: {n_universes:,} universes of {len(splits)} splits, two systems")
-    print(f"  a universe here, with standard error, interval, p   {1e3 * each:9.2f} ms")
+    n_universes, n_means = (sum(map(len, each)) for each in (tables, map(means_of, tables)))
+    each = 1e3 * sum(ours) / n_universes
+    one, thirty = 1e3 * np.mean(alone), 1e3 * np.mean(together) / len(METRICS)
     print(
-        f"  ranx, one metric in a call                          {1e3 * one:9.2f} ms, {one / each:.0f} x"
+        f"{dataset}: {n_universes:,} universes of {len(splits)} splits, two systems; ms a universe"
     )
-    per_metric = thirty / len(METRICS)
-    print(
-        f"  ranx, {len(METRICS)} metrics in a call                          {1e3 * per_metric:9.2f} ms, {per_metric / each:.0f} x"
-    )
-    averages = (
-        n_universes / len(splits) / (len(options["C1"]) * len(options["B2"]) * 3 * len(METRICS))
-    )
-    print(
-        f"  the same, {averages:.1f} averages of it for nothing           {1e3 * per_metric / averages:9.2f} ms, {per_metric / averages / each:.0f} x"
-    )
+    for what, milliseconds in (
+        ("with standard error, interval and p", each),
+        ("ranx, one metric in a call", one),
+        (f"ranx, {len(METRICS)} metrics in a call", thirty),
+        ("the same, all averages for nothing", thirty * n_means / n_universes),
+    ):
+        print(f"  {what:36} {milliseconds:8.2f}  x {milliseconds / each:.1f}", flush=True)
     seconds, found = timed(lambda: universes(dataset, *systems, everything, workers=2))
     end_waiting()
-    peaks = [
+    own, of_worker = (
         resource.getrusage(who).ru_maxrss / 2**20
         for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    ]
+    )
     print(
-        f"  all {len(found.table):,} by two workers: {seconds:.1f} s, peak {peaks[0]:.2f} GB and {peaks[1]:.2f} GB a worker"
+        f"  all {len(found.table):,} by two workers: {seconds:.1f} s; peak {own:.2f} GB, and "
+        f"{of_worker:.2f} GB of a worker"
+    )
+
+
+def means_of(options: Any) -> set[str]:
+    """Leave out what averages differ by."""
+    return set(
+        options.str.replace(r" (users|weights|statistic|coverage)=\S+(?=[ ;])", "", regex=True)
     )
 
 

@@ -50,7 +50,9 @@ def value_of(metric, places, rated, threshold, gain, top):
     assert name == "nDCG"
     ideal = sorted(gains.values(), reverse=True)
     best = sum(each / math.log2(n + 2) for n, each in enumerate(ideal) if n < depth)
-    won = sum(gains[i] / math.log2(places[i] + 1) for i in rated if places.get(i, math.inf) <= depth)
+    won = sum(
+        gains[i] / math.log2(places[i] + 1) for i in rated if places.get(i, math.inf) <= depth
+    )
     return won / best if best else 0.0
 
 

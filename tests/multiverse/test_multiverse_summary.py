@@ -42,10 +42,13 @@ def enumerated_shapley(values):
         for place in np.ndindex(values.shape):
             groups.setdefault(tuple(place[axis] for axis in axes), []).append(values[place])
         means = [np.mean(group) for group in groups.values()]
-        return sum(
-            len(group) * (mean - values.mean()) ** 2
-            for group, mean in zip(groups.values(), means, strict=True)
-        ) / values.size
+        return (
+            sum(
+                len(group) * (mean - values.mean()) ** 2
+                for group, mean in zip(groups.values(), means, strict=True)
+            )
+            / values.size
+        )
 
     effects = np.zeros(n_axes)
     orders = list(itertools.permutations(range(n_axes)))
@@ -153,8 +156,8 @@ def rejected(draw, n_studies, *, n_users, n_flips, seed, level=0.05):
 
 def symmetric(rng, shape):
     """Differences of exchangeable systems: few users have any, some have large ones."""
-    return rng.choice([-1, 1], shape[1]) * np.abs(rng.standard_t(4, shape)) * (
-        rng.random(shape) < 0.4
+    return (
+        rng.choice([-1, 1], shape[1]) * np.abs(rng.standard_t(4, shape)) * (rng.random(shape) < 0.4)
     )
 
 
