@@ -281,7 +281,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
         np.ones((1, 40)),
         ("bootstrap",),
         seed=seed,
-    )[1][0],  # fmt: skip
+    )[1][0],
     "experiment.reduction.resampled_draws": lambda seed: resampled_draws("uniform 0.2", 3, seed),
     "stats.resampling.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
     "stats.resampling.draw_weights": lambda seed: draw_weights(3, 50, rng=_rng(seed)),

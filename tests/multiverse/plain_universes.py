@@ -73,8 +73,11 @@ def users_of(split, scores, words):
         n_liked = sum(rating >= words["threshold"] for rating in rated.values())
         n_trained = int((train.user == user).sum())
         inside = {
-            "all": True, "tested": len(rated) > 0, "relevant": n_liked > 0, "trained": n_trained > 0,
-        }[words["users"]]  # fmt: skip
+            "all": True,
+            "tested": len(rated) > 0,
+            "relevant": n_liked > 0,
+            "trained": n_trained > 0,
+        }[words["users"]]
         if words["reduced"] and not ranking:
             inside = False
         weight = {"": 1, "ratings": len(rated), "relevant": n_liked}[words["weights"]]
