@@ -45,7 +45,6 @@ NOT_TRIED = {
     "train_as_experiment": "trains",
     "identities": "hands over what the checks are given; trains systems anew",
     "_in_world": "asks for what is ranked",
-    "_used_in_world": "is about keys of stored results",
     "_chosen_users": "is about large data only",
     "random_instances": "makes the data of a check",
     "equal_sizes": "makes the data of a check",

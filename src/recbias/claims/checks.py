@@ -23,6 +23,9 @@ IDENTITIES = "identities"
 """Name under which a chapter keeps the checks of what holds on any data: made once, on worlds and
 small tables, and read in every edition. An edition repeats what hangs on its data alone."""
 
+WORLD, SEED = "synthetic", 1
+"""The registered world that they are checked in, and the seed of splits and of what is drawn."""
+
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 

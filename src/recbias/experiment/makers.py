@@ -25,7 +25,7 @@ import pandas as pd
 from recbias import ranking
 from recbias._system.places import clone_root
 from recbias.data import simulation
-from recbias.data.datasets import Dataset, dataset_info, load_dataset
+from recbias.data.datasets import Dataset, dataset_info, load_dataset, registry
 from recbias.errors import ConfigError, MissingData, StoreError, unknown_name
 from recbias.experiment import feedback
 from recbias.experiment.grid import Grid, split_marks
@@ -273,7 +273,7 @@ class Maker(Generic[_Made]):
     def _identified(self, value: Any, given: Mapping[str, Any], hashes: Mapping[str, str]) -> Any:
         """Write what stands for a value: keys of grids, identities of systems and metrics."""
         if isinstance(value, Grid):
-            return value.key_of(hashes)
+            return value.key_of(hashes or hashes_of(value.dataset))
         if isinstance(value, System | Metric):
             return value.identity()
         if callable(value):
@@ -549,8 +549,8 @@ class Made(StoredResult):
 
 
 def hashes_of(world: str) -> dict[str, str]:
-    """Return what grids on a registered world are found by: for the `uses` of a maker."""
-    return {"observed": str(dataset_info(world).content_hash)}
+    """Return what a grid of a simulation is found by: a registered world, or its parameters."""
+    return {"observed": str(dataset_info(world).content_hash)} if world in registry() else {}
 
 
 def _about(dataset: Dataset | None, parameters: Mapping[str, Any]) -> dict[str, Any]:

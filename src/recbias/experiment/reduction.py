@@ -9,7 +9,7 @@ are taken; values of the system as a whole). *Combine* the folds. Pairs of syste
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias._system.streams import stream
+from recbias.data.datasets import Dataset
 from recbias.data.features import ItemFeatures
 from recbias.data.ratings import Ratings
 from recbias.errors import DamagedError, StoreError
@@ -29,6 +30,7 @@ from recbias.experiment.cells import (
     cell_dataset,
     cell_relevant_counts,
     cell_split,
+    grid_cells,
     load_positions,
     load_table,
     load_ties,
@@ -73,6 +75,7 @@ __all__ = [
     "members",
     "metric_identities",
     "n_averaged_groups",
+    "read_cells",
     "reduce_fold",
     "resampled_draws",
     "resampled_users",
@@ -244,6 +247,16 @@ class Reader:
             run_cell(self.cell)
             self.damaged.append(str(path))
             return load()
+
+
+def read_cells(
+    grid: Grid, dataset: Dataset, *, fold: int | None = None
+) -> Iterator[tuple[str, Reader]]:
+    """Rank what is missing of a grid, of one fold or of all, and read system by system."""
+    for system, cell in grid_cells(grid, dataset, None):
+        if fold in (None, cell.fold):
+            run_cell(cell)
+            yield system, Reader(cell)
 
 
 def reduce_fold(task: Task) -> tuple[dict[str, FoldPart], list[str]]:

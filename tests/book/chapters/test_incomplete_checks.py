@@ -103,12 +103,15 @@ def stratified(x, **changes):
 
 def judged_runs(x, **changes):
     given = {n: changes.get(n, getattr(x, n)) for n in ("ranked", "found")}
-    return named(module.check_judged_runs(**given))
+    bpref = [values["runs bpref"] for values in given["found"]]
+    of_data = module.check_judged_runs(given["ranked"], bpref)
+    return named([*module.check_scored_runs(given["ranked"], bpref), *of_data])
 
 
 def coverage(x, claim="BCC17-C-COV", **changes):
     given = {n: changes.get(n, getattr(x, n)) for n in ("ranked", "found", "losses")}
-    checks = module.check_coverage(**given)
+    checks = module.check_coverage(given["ranked"], given["found"])
+    checks += module.check_gaps(given["ranked"], given["losses"])
     return named([check for check in checks if check.claim == claim])
 
 
@@ -233,8 +236,7 @@ def test_judged_runs_would_tell_systems_apart():
         alone(user_table((items, judged)), runs_of([(items, judged)]))
         for items in ([1, 3, 9, 2, 4], [1, 2, 4, 3, 9])
     ]
-    values = [{"runs bpref": np.ones(2)} for _ in each]
-    found = named(module.check_judged_runs(each, values))
+    found = named(module.check_judged_runs(each, [np.ones(2) for _ in each]))
     assert (found["kept"], found["all-runs"]) == (0.5, 0)
 
 
@@ -337,7 +339,9 @@ def test_checks_of_a_data_set_are_those_of_its_ranks(tmp_path, monkeypatch):
     table = str(golden.small_table(tmp_path))
     grid = Grid(table, systems, protocols, ("rho",), split="k-fold 3")
     dataset = load_dataset(table)
-    checks = module.incomplete_checks(dataset, grid, min_rating=5, cutoff=10, size=100)
+    options = {"min_rating": 5, "cutoff": 10, "size": 100}
+    checks = module.incomplete_identities(dataset, grid, **options)
+    checks += module.incomplete_checks(dataset, grid, **options)
     found = {(check.claim[6:], check.name): check for check in checks}
     assert len(found) == len(checks)
     for name in (

@@ -14,7 +14,6 @@ from recbias import Grid, line_up
 from recbias.book.chapters import overcoming_popularity_bias as chapter
 from recbias.book.chapters.overcoming_popularity_bias import percentile_checks as checks
 from recbias.book.chapters.overcoming_popularity_bias import percentiles, setup
-from recbias.book.chapters.overcoming_popularity_bias.percentile_checks import RankedFold
 from recbias.book.chapters.overcoming_popularity_bias.percentiles import INDEX, percentile_ranges
 from recbias.claims.evidence import NotTestable
 from recbias.data.datasets import load_dataset
@@ -23,8 +22,7 @@ from recbias.experiment.makers import Table
 from recbias.experiment.run import grid_tables, run
 from recbias.metrics import measure, parse_metric
 from recbias.protocol.splits import Split
-from recbias.protocol.targets import popularity_groups
-from recbias.protocol.testset import TestSet, dataset_splits, reduced_split
+from recbias.protocol.testset import dataset_splits
 
 WORLD = "world(users=150,items=100,density=0.1)"
 LIKED, CUTOFF, SIZE = 4.0, 2, 5
@@ -50,21 +48,19 @@ def sound(grid: Grid) -> SimpleNamespace:
     folds_grid, uniform_grid = checks.checked_grids(grid, str(drawn.rule))
     results = run(folds_grid)
     run(uniform_grid)
-    splits = dataset_splits(dataset, grid.split, seed=grid.seed)
-    tables: dict[int, dict[str, Any]] = {each.fold: {} for each in splits}
+    tables: dict[int, dict[str, Any]] = {fold: {} for fold in range(3)}
     for label in folds_grid.parsed:
         for _, fold, _, table in grid_tables(folds_grid, label):
             tables[fold][label] = table
-    groups = [popularity_groups(each.train, 10) for each in splits]
-    first = splits[0]
+    folds = [
+        dataclasses.replace(each, tables=tables[each.split.fold])
+        for each in checks._folds(dataset, grid)
+    ]
     ((*_, runs),) = grid_tables(uniform_grid, "U1R")
     return SimpleNamespace(
-        folds=[
-            RankedFold(split, group.labels, 10, tables[split.fold])
-            for split, group in zip(splits, groups, strict=True)
-        ],
+        folds=folds,
         value=results["Popularity", "P1R", f"P@{CUTOFF}|t={SIZE}"].value,
-        head=reduced_split(first, TestSet(head=10), groups[0], seed=1),
+        heads=[checks._without_head(each.split, 1) for each in folds],
         uniform=drawn,
         runs=runs,
         n_ratings=len(dataset.ratings),
@@ -87,8 +83,9 @@ def worst(inputs: SimpleNamespace, **other: Any) -> Worst:
         *checks.check_runs(folds, min_rating=LIKED, seed=1),
         *checks.check_macro(folds, given.value, cutoff=CUTOFF, size=SIZE),
         *checks.check_unpopular(folds, cutoff=CUTOFF),
-        *checks.check_head(first, given.head),
-        *checks.check_unused(folds, given.uniform, given.runs, given.n_ratings, min_rating=LIKED),
+        *checks.check_head(first, given.heads[0]),
+        *checks.check_used(folds, given.uniform, given.runs, given.n_ratings, min_rating=LIKED),
+        *checks.check_left_out([each.split for each in folds], given.heads, min_rating=LIKED),
         *checks.check_gains(first.tables["AR"], values, min_rating=LIKED, cutoff=CUTOFF),
     ]
     return {row.name: row.worst for row in rows}
@@ -99,9 +96,9 @@ def test_what_the_package_makes_is_accepted(sound: SimpleNamespace, grid: Grid) 
     assert found.pop("unpopular") == pytest.approx(0.5, abs=0.05)
     assert 0 < found.pop("unused") < 1
     assert found == dict.fromkeys(found, 0)
-    made, statistics = checks.percentile_checks(
-        load_dataset(WORLD), grid, sound.uniform, min_rating=LIKED, cutoff=CUTOFF, size=SIZE
-    )
+    dataset, given = load_dataset(WORLD), {"min_rating": LIKED, "cutoff": CUTOFF}
+    made, statistics = checks.percentile_checks(dataset, grid, **given)
+    made += checks.percentile_identities(dataset, grid, sound.uniform, **given, size=SIZE)
     ranges = {row.name: row.worst for row in made if row.name in ("widest", "median-width")}
     assert {row.name: row.worst for row in made} == {**worst(sound), **ranges}
     assert statistics == {"percentile items": 10}
@@ -187,8 +184,9 @@ def with_head(inputs: SimpleNamespace) -> dict[str, Any]:
 
 
 def untrained_head(inputs: SimpleNamespace) -> dict[str, Any]:
-    train, labels = inputs.head.train, inputs.folds[0].labels
-    return {"head": dataclasses.replace(inputs.head, train=train.take(labels[train.item] > 0))}
+    (head, *rest), labels = inputs.heads, inputs.folds[0].labels
+    trained = head.train.take(labels[head.train.item] > 0)
+    return {"heads": [dataclasses.replace(head, train=trained), *rest]}
 
 
 def lost_test(inputs: SimpleNamespace) -> dict[str, Any]:
@@ -254,11 +252,13 @@ def test_a_broken_twin_is_rejected(name: str, sound: SimpleNamespace) -> None:
 
 
 def test_nothing_left_out_with_the_head_is_told(sound: SimpleNamespace) -> None:
-    folds = [
-        dataclasses.replace(fold, tables={**fold.tables, "head": fold.tables["1R"]})
-        for fold in sound.folds
-    ]
-    assert worst(sound, folds=folds)["unused"] == 0
+    """And that share is of the runs that the package ranks without it."""
+    folds = [fold.split for fold in sound.folds]
+    assert worst(sound, heads=folds)["unused"] == 0
+    ranked, every = (
+        sum(len(fold.tables[label].user) for fold in sound.folds) for label in ("head", "1R")
+    )
+    assert worst(sound)["unused"] == pytest.approx(1 - ranked / every)
 
 
 def test_what_popularity_puts_forward_is_counted_user_by_user(sound: SimpleNamespace) -> None:

@@ -775,9 +775,7 @@ def made(grid):
     of_data, _ = theorems.checks.function(
         load_dataset("synthetic"), split=grid.split, grid=grid, **given
     )
-    of_any, _ = theorems.identities.function(
-        world="synthetic", cutoff=CUTOFF, n_sampled=N_SAMPLED, **given
-    )
+    of_any, _ = theorems.identities.function()
     rows = [*of_data, *of_any]
     assert len({(row.claim, row.name) for row in rows}) == len(rows)
     return {(row.claim, row.name): row for row in rows}

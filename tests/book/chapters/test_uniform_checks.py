@@ -57,10 +57,16 @@ def rows_in_test(split: Split) -> np.ndarray:
 
 def quotas(inputs, split=None, again=None, **shares):
     """D-UAR."""
-    given = {**inputs.given, **shares}
-    return uniform_tests.check_quotas(
-        split or inputs.split, again or inputs.again, min_rating=LIKED, **given
-    )
+    split, given = split or inputs.split, {**inputs.given, **shares}
+    return [
+        *uniform_tests.check_quotas(split, again or inputs.again, **given),
+        *shares_of(inputs, split, given["test_share"], claim="BCC17-D-UAR"),
+    ]
+
+
+def shares_of(inputs, split, test_share=0.2, *, claim):
+    found = uniform_tests.check_shares(split, test_share=test_share, min_rating=LIKED)
+    return [check for check in found if check.claim == claim]
 
 
 def published(inputs, counts=None):
@@ -70,19 +76,29 @@ def published(inputs, counts=None):
 
 def feasible(inputs, counts=None):
     """C-UARFEAS."""
-    return uniform_tests.check_feasible(inputs.counts if counts is None else counts, **inputs.given)
+    counts, kept_share = inputs.counts if counts is None else counts, inputs.given["kept_share"]
+    return [
+        *uniform_tests.check_feasible(counts, **inputs.given),
+        *uniform_tests.check_largest_share(counts, kept_share),
+    ]
 
 
 def positives(inputs, split=None):
     """EQ-UAR."""
-    return uniform_tests.check_drawn_positives(
-        split or inputs.split, min_rating=LIKED, seed=inputs.seed
-    )
+    split = split or inputs.split
+    return [
+        *uniform_tests.check_drawn_positives(split, min_rating=LIKED, seed=inputs.seed),
+        *shares_of(inputs, split, claim="BCC17-EQ-UAR"),
+    ]
 
 
 def candidates(inputs, split=None):
     """C-U1RTI."""
-    return uniform_tests.check_candidates(split or inputs.split, **inputs.given)
+    split = split or inputs.split
+    return [
+        *uniform_tests.check_candidates(split, **inputs.given),
+        *uniform_tests.check_places(split, **inputs.given),
+    ]
 
 
 CHECKS = {
@@ -222,6 +238,7 @@ def test_what_is_so_by_construction_holds(claim: str, sound: SimpleNamespace) ->
         ("BCC17-EQ-UAR", "given-ratio", lambda i: positives(i, likes_of_popular(i, -1))),
         ("BCC17-C-U1RTI", "candidates", lambda i: candidates(i, proportional(i))),
         ("BCC17-C-U1RTI", "candidates", lambda i: candidates(i, fewer_items(i))),
+        ("BCC17-C-U1RTI", "of-all-ratings", lambda i: candidates(i, stray_item(i))),
     ],
 )
 def test_a_broken_twin_is_refused(claim, name, broken, sound: SimpleNamespace) -> None:
@@ -259,6 +276,16 @@ def test_of_what_is_not_feasible_nothing_is_published() -> None:
     assert uniform_tests.check_published(np.array([9] + [1] * 50)) == []
 
 
+@pytest.mark.parametrize("off", [1 - 1e-9, 1 + 1e-9])
+def test_another_largest_share_of_equally_popular_items_is_noticed(off, sound, monkeypatch) -> None:
+    right = uniform_tests.largest_test_share
+    assert verdicts(feasible(sound))["equally-popular-spared"]
+    monkeypatch.setattr(
+        uniform_tests, "largest_test_share", lambda *given: right(*given) * Fraction(off)
+    )
+    assert not verdicts(feasible(sound))["equally-popular-spared"]
+
+
 def test_a_wrong_largest_share_is_noticed(sound, monkeypatch) -> None:
     right = uniform_plan(sound.counts, 0.2).largest_share
     assert uniform_tests._wrong_at_the_end(sound.counts, right, 0.2) == 0
@@ -276,7 +303,7 @@ def test_a_share_near_one_and_a_customary_one_are_told() -> None:
     """Nearly all ratings can be tested where items spare nearly all of theirs."""
     (near,) = (
         row
-        for row in uniform_tests.check_feasible(np.full(60, 1000), test_share=0.2, kept_share=0.001)
+        for row in uniform_tests.check_largest_share(np.full(60, 1000), 0.001)
         if row.name == "near-one"
     )
     assert near.worst == 1
@@ -298,7 +325,8 @@ def test_popularity_puts_others_first_where_training_is_all_that_counts() -> Non
     split = uniform(ratings, 0.5, rng=np.random.default_rng(1))
     found = {
         row.name: row.worst
-        for row in uniform_tests.check_candidates(split, test_share=0.5, kept_share=0.2)
+        for check in (uniform_tests.check_candidates, uniform_tests.check_places)
+        for row in check(split, test_share=0.5, kept_share=0.2)
     }
     assert found["at-or-below"] == 1.0  # one training rating each, and outside there is one with 2
     assert found["pairs"] == 1.0
@@ -306,7 +334,7 @@ def test_popularity_puts_others_first_where_training_is_all_that_counts() -> Non
     kept = uniform(ratings, 0.3, 0.4, rng=np.random.default_rng(1))
     given = {"test_share": 0.3, "kept_share": 0.4}
     assert len(kept.test_items) == 2
-    found = {row.name: row.worst for row in uniform_tests.check_candidates(kept, **given)}
+    found = {row.name: row.worst for row in uniform_tests.check_places(kept, **given)}
     # Two training ratings each, as many as one of those outside, which may come first.
     assert (found["at-or-below"], found["pairs"]) == (1.0, 0.5)
 
@@ -320,7 +348,7 @@ def test_items_are_liked_in_the_test_as_their_ratio_says() -> None:
     rates = uniform_rates(first, "odds", min_rating=LIKED)
     tested = first.test_items
     lacking = first.test.n_users - first.train.item_counts()[tested]
-    liked = np.array([uniform_tests._liked(each, LIKED)[tested] for each in draws])
+    liked = np.array([uniform_tests._liked(each.test, LIKED)[tested] for each in draws])
     error = liked.std(axis=0) / np.sqrt(len(draws)) + 1e-9
     assert (np.abs(liked.mean(axis=0) - rates[tested] * lacking) < 5 * error).all()
 

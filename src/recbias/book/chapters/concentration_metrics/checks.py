@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -33,19 +32,21 @@ from recbias.book.chapters.concentration_metrics.setup import (
     metrics,
     split_of,
 )
-from recbias.claims.checks import Check, Checks
+from recbias.claims.checks import SEED, WORLD, Check, Checks
 from recbias.data.datasets import Dataset, load_dataset, registry
 from recbias.data.ratings import Ratings, exact
-from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
-from recbias.experiment.makers import hashes_of, maker
-from recbias.experiment.reduction import Reader
+from recbias.experiment.makers import maker
+from recbias.experiment.reduction import read_cells
 from recbias.metrics import parse_metric
 from recbias.metrics.lists import item_counts, list_view
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import line_up
 
 _N_INSTANCES = 100
+
+_MIN_RATING, _CUTOFF = 4, 10
+"""Of what is listed in a world."""
 
 Lists = npt.NDArray[np.int32]
 
@@ -68,56 +69,31 @@ def _listed_grid(grid: Grid) -> Grid:
 # -- what holds on any data ------------------------------------------------------------------------
 
 
-def _in_world(world: str, min_rating: float, cutoff: int, seed: int) -> Grid:
-    """Ask for what the chapter asks for on data."""
-    return Grid(
-        world,
-        line_up_of(world, min_rating, 1),
-        {"full": f"AI-AN-AR rel>={exact(min_rating)} users=tested"},
-        {"full": metrics(cutoff)},
-        split=split_of(world),
-        seed=seed,
+def _in_world() -> Grid:
+    """Ask for the lists, and the metrics, that the chapter asks for on data."""
+    grid = Grid(
+        WORLD,
+        line_up_of(WORLD, _MIN_RATING, 1),
+        {"full": f"AI-AN-AR rel>={exact(_MIN_RATING)} users=tested"},
+        {"full": metrics(_CUTOFF)},
+        split=split_of(WORLD),
+        seed=SEED,
     )
+    return _listed_grid(grid)
 
 
-def _used_in_world(world: str, min_rating: float, cutoff: int, seed: int) -> str:
-    """Name what is checked: the cells that ranked the lists, and the metrics."""
-    return _listed_grid(_in_world(world, min_rating, cutoff, seed)).key_of(hashes_of(world))
-
-
-@maker(CHAPTER, Checks, uses=_used_in_world)
-def identities(
-    *, world: str = "synthetic", min_rating: float = 4, cutoff: int = 10, seed: int = 1
-) -> tuple[list[Check], dict[str, float]]:
-    """Check formulas and their limits on random counts, and on what systems list in a world.
-
-    Parameters
-    ----------
-    world
-        Name of a registered world.
-    min_rating
-        Smallest rating that is relevant.
-    cutoff
-        Length of the lists.
-    seed
-        Of the split and of random counts.
-
-    Returns
-    -------
-    checks : list of Check
-    statistics : dict
-        None.
-    """
-    grid = _in_world(world, min_rating, cutoff, seed)
-    train, lists, of_world = _counted(grid, load_dataset(world), min_rating, cutoff)
-    rng = stream(seed, "checks", "counts")
+@maker(CHAPTER, Checks, uses=_in_world)
+def identities() -> tuple[list[Check], dict[str, float]]:
+    """Check formulas and their limits on random counts, and on what systems list in a world."""
+    train, lists, of_world = _counted(_in_world(), load_dataset(WORLD), _MIN_RATING, _CUTOFF)
+    rng = stream(SEED, "checks", "counts")
     small = list(random_counts(_N_INSTANCES, rng))
     instances, before = [*small, *of_world], of_world[0].prior
     checks = [
         *check_reinforcement(instances),
         *check_limits_of_m(instances),
         *check_index(instances),
-        *check_counts(lists, train, min_rating=min_rating, cutoff=cutoff),
+        *check_counts(lists, train, min_rating=_MIN_RATING, cutoff=_CUTOFF),
         *check_divergence(instances),
         *check_proportional(instances, before),
         *check_long_tail(instances, of_world),
@@ -175,18 +151,13 @@ def _counted(
 ) -> tuple[Ratings, list[Lists], list[Counts]]:
     """Read the first fold's training ratings, what systems list there, and how often each item."""
     train = dataset_splits(dataset, grid.split, seed=grid.seed)[0].train
-    every = _lists(_listed_grid(grid), dataset, cutoff)
+    listed = _listed_grid(grid)
+    every = [
+        reader.positions(listed, "full").lists("AI", cutoff)
+        for _, reader in read_cells(listed, dataset, fold=0)
+    ]
     lists = [of_system for of_system in every if (of_system >= 0).any()]
     return train, lists, [_counts(of_system, train, min_rating) for of_system in lists]
-
-
-def _lists(grid: Grid, dataset: Dataset, cutoff: int) -> Iterator[Lists]:
-    """Read what systems return on the first fold."""
-    for _, cell in takewhile(
-        lambda named_cell: named_cell[1].fold == 0, grid_cells(grid, dataset, None)
-    ):
-        run_cell(cell)
-        yield Reader(cell).positions(grid, "full").lists("AI", cutoff)
 
 
 def _counts(lists: Lists, train: Ratings, min_rating: float) -> Counts:

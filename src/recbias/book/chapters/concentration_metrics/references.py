@@ -12,10 +12,9 @@ import pandas as pd
 
 from recbias.book.chapters.concentration_metrics.setup import CHAPTER, SEVEN, plain_name
 from recbias.data.datasets import Dataset
-from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.reduction import Reader
+from recbias.experiment.reduction import read_cells
 from recbias.metrics import concentration, parse_metric
 from recbias.metrics.by_chance import REFERENCES, by_chance
 from recbias.metrics.lists import item_counts, list_view
@@ -38,9 +37,8 @@ def _first_seeds(grid: Grid, names: Sequence[str]) -> Grid:
 
 def _lists(grid: Grid, dataset: Dataset, cutoff: int) -> Iterator[tuple[str, int, Lists]]:
     """Read what each system lists in each fold."""
-    for name, cell in grid_cells(grid, dataset, None):
-        run_cell(cell)
-        yield name, cell.fold, Reader(cell).positions(grid, "full").lists("AI", cutoff)
+    for name, reader in read_cells(grid, dataset):
+        yield name, reader.cell.fold, reader.positions(grid, "full").lists("AI", cutoff)
 
 
 def _one_system(grid: Grid) -> Grid:

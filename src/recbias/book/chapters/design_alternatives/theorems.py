@@ -55,14 +55,14 @@ from recbias.book.chapters.design_alternatives.ranking_by_sorting import (
 from recbias.book.chapters.design_alternatives.setup import CHAPTER, protocols
 from recbias.book.chapters.design_alternatives.toy import check_toy, toy_sets
 from recbias.book.pages import task_table
-from recbias.claims.checks import Check, Checks, joined_checks
+from recbias.claims.checks import SEED, WORLD, Check, Checks, joined_checks
 from recbias.claims.ledger import claims
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
 from recbias.experiment.cells import rank_split
 from recbias.experiment.grid import Grid
-from recbias.experiment.makers import hashes_of, maker
+from recbias.experiment.makers import maker
 from recbias.experiment.run import grid_tables, run
 from recbias.metrics import measure, parse_metric
 from recbias.metrics.aggregation import aggregate
@@ -100,108 +100,72 @@ class _Oracle:
 # -- what holds on any data ------------------------------------------------------------------------
 
 
-def _in_world(
-    world: str, seed: int, min_rating: float, size: int, cutoff: int, n_sampled: int
-) -> Grid:
+_MIN_RATING, _SIZE, _CUTOFF, _N_SAMPLED = 5, 100, 10, 1000
+
+
+def _in_world() -> Grid:
     """Ask for the ranks of the systems that are ranked twice, in all designs of the chapter."""
     return Grid(
-        world,
+        WORLD,
         tuple(system for system in line_up("bcc17") if system.name in RANKED_SYSTEMS),
-        protocols(min_rating, size=size, n_sampled=n_sampled),
-        (f"P@{cutoff}",),
-        seed=seed,
+        protocols(_MIN_RATING, size=_SIZE, n_sampled=_N_SAMPLED),
+        (f"P@{_CUTOFF}",),
+        seed=SEED,
     )
 
 
-def _used_in_world(
-    world: str, seed: int, min_rating: float, size: int, cutoff: int, n_sampled: int
-) -> str:
-    """Name the grid whose cells are checked: they go stale with what ranked it."""
-    grid = _in_world(world, seed, min_rating, size, cutoff, n_sampled)
-    return grid.key_of(hashes_of(world))
-
-
-@maker(CHAPTER, Checks, uses=_used_in_world)
-def identities(
-    *,
-    world: str = "synthetic",
-    seed: int = 1,
-    min_rating: float = 5,
-    size: int = 100,
-    cutoff: int = 10,
-    n_sampled: int = 1000,
-) -> tuple[list[Check], dict[str, float]]:
+@maker(CHAPTER, Checks, uses=_in_world)
+def identities() -> tuple[list[Check], dict[str, float]]:
     """Check the definitions and theorems of the chapter in a world, on small sets and by hand.
 
-    Parameters
-    ----------
-    world
-        Name of a registered world.
-    seed
-        Of the split and of what is drawn.
-    min_rating
-        Smallest rating that is relevant.
-    size
-        Size of a 1R target set.
-    cutoff
-        Length of the lists.
-    n_sampled
-        Sampled items of the AR-NN target sets.
-
-    Returns
-    -------
-    checks : list of Check
-        On the first fold, and there on at most `MOST_USERS` users, where nothing else is said.
-    statistics : dict
-        None.
+    On the first fold, and there on at most `MOST_USERS` users, where nothing else is said.
     """
-    grid = _in_world(world, seed, min_rating, size, cutoff, n_sampled)
-    dataset = load_dataset(world)
+    grid, dataset = _in_world(), load_dataset(WORLD)
     run(grid, workers=1)
-    first = dataset_splits(dataset, grid.split, seed=seed)[0]
-    users = _chosen_users(first.test.n_users, seed)
+    first = dataset_splits(dataset, grid.split, seed=SEED)[0]
+    users = _chosen_users(first.test.n_users, SEED)
     ranked = rank_twice(
-        grid, first, users=users, min_rating=min_rating, size=size, n_sampled=n_sampled,
-        cutoff=cutoff,
+        grid, first, users=users, min_rating=_MIN_RATING, size=_SIZE, n_sampled=_N_SAMPLED,
+        cutoff=_CUTOFF,
     )  # fmt: skip
     (table,) = (claim.values for claim in claims() if claim.id == "BCC17-T1")
-    sets = PackageSets.of(first, min_rating)
+    sets = PackageSets.of(first, _MIN_RATING)
     stored = [
         check
         for rankings in ranked
         for check in (
             *check_set_sizes(
-                rankings.stored, first, users, min_rating=min_rating, n_sampled=n_sampled
+                rankings.stored, first, users, min_rating=_MIN_RATING, n_sampled=_N_SAMPLED
             ),
-            *check_runs(rankings.stored, first, users, min_rating=min_rating, size=size),
+            *check_runs(rankings.stored, first, users, min_rating=_MIN_RATING, size=_SIZE),
         )
     ]
-    threshold = _several_grades(first, min_rating)
+    threshold = _several_grades(first, _MIN_RATING)
     proofs = [
-        *random_instances(seed),
+        *random_instances(SEED),
         *(i for rankings in ranked for i in instances_of(rankings.found)),
     ]
     checks = [
         *check_task_table(task_table(), table),
-        *check_notation(split_statistics(first, "TI", min_rating=min_rating), first, min_rating),
+        *check_notation(split_statistics(first, "TI", min_rating=_MIN_RATING), first, _MIN_RATING),
         *check_equal_sizes(*equal_sizes()),
         *check_places(ranked),
-        *check_candidates(sets, first, users, min_rating),
+        *check_candidates(sets, first, users, _MIN_RATING),
         *joined_checks(stored),
-        *check_sampling(ranked, size=size, seed=seed),
+        *check_sampling(ranked, size=_SIZE, seed=SEED),
         *check_toy(toy_sets()),
-        *check_relevance(ranked, min_rating=min_rating, cutoff=cutoff),
+        *check_relevance(ranked, min_rating=_MIN_RATING, cutoff=_CUTOFF),
         *check_ar_precision(
-            ranked, n_users=first.test.n_users, min_rating=min_rating, cutoff=cutoff
+            ranked, n_users=first.test.n_users, min_rating=_MIN_RATING, cutoff=_CUTOFF
         ),
-        *check_1r_precision(ranked, min_rating=min_rating, cutoff=cutoff),
+        *check_1r_precision(ranked, min_rating=_MIN_RATING, cutoff=_CUTOFF),
         *check_run_sizes(ranked[0].stored["1R"]),
-        *check_ceiling(oracle_runs(first, min_rating, size, seed), min_rating, cutoff),
-        *check_lemma(ranked, min_rating=min_rating, cutoff=cutoff),
-        *check_proof(proofs, cutoff),
-        *_check_metrics_of_runs(ranked, min_rating),
-        *_check_graded_runs(first, threshold, size, cutoff, dataset.ratings.scale.maximum, seed),
-        *check_ar_grades(ranked, threshold=threshold, cutoff=cutoff),
+        *check_ceiling(oracle_runs(first, _MIN_RATING, _SIZE, SEED), _MIN_RATING, _CUTOFF),
+        *check_lemma(ranked, min_rating=_MIN_RATING, cutoff=_CUTOFF),
+        *check_proof(proofs, _CUTOFF),
+        *_check_metrics_of_runs(ranked, _MIN_RATING),
+        *_check_graded_runs(first, threshold, _SIZE, _CUTOFF, dataset.ratings.scale.maximum, SEED),
+        *check_ar_grades(ranked, threshold=threshold, cutoff=_CUTOFF),
     ]
     return checks, {}
 

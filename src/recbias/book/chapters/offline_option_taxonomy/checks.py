@@ -56,13 +56,13 @@ from recbias.book.chapters.offline_option_taxonomy.setup import (
     systems_of,
 )
 from recbias.book.chapters.offline_option_taxonomy.users import each_seed
-from recbias.claims.checks import Check, Checks
+from recbias.claims.checks import SEED, WORLD, Check, Checks
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import exact
 from recbias.data.selection import Selection
 from recbias.experiment.decisions import CHOICES, DECISIONS, Choice
 from recbias.experiment.grid import Grid
-from recbias.experiment.makers import hashes_of, maker
+from recbias.experiment.makers import maker
 from recbias.experiment.options import Options, not_repeated
 from recbias.metrics import parse_metric
 from recbias.protocol import splits
@@ -70,6 +70,9 @@ from recbias.protocol.testset import dataset_splits
 from recbias.recommenders.base import ratings_read
 
 N_SESSIONS = 400
+
+_MIN_RATING, _RATIO = 4, 10
+"""Smallest relevant rating in a world, and the smallest share of it that is trained on."""
 
 _METRICS = ("P@5", "nDCG@5", "nDCG(exp)@5", "nDCG(err)@5", "RBP(0.8)", "RBPresidual(0.8)",
             "RBO(0.8)", "tau", "Served@10")  # fmt: skip
@@ -138,7 +141,7 @@ def _bare(grid: Grid, protocols: Mapping[str, str]) -> Grid:
 # -- what holds on any data ------------------------------------------------------------------------
 
 
-def _in_world(world: str, min_rating: float, ratio: int, seed: int) -> list[Grid]:
+def _in_world() -> list[Grid]:
     """Ask for the ranks that are looked at.
 
     Of the start, of few ratings, of neighbours who have to share most items, and of the system with
@@ -147,70 +150,49 @@ def _in_world(world: str, min_rating: float, ratio: int, seed: int) -> list[Grid
 
     def asked(system: str, share: int, protocols: Mapping[str, str], select: str = "") -> Grid:
         return Grid(
-            world,
-            systems_of((system,), min_rating, world, 1),
+            WORLD,
+            systems_of((system,), _MIN_RATING, WORLD, 1),
             protocols,
             ("P@10",),
             split=split_of(share),
-            seed=seed,
+            seed=SEED,
             select=select,
         )
 
-    ranked = f"AI-AN-AR rel>={exact(min_rating)}"
+    ranked = f"AI-AN-AR rel>={exact(_MIN_RATING)}"
     full = {"full": f"{ranked} users=trained"}
     filled = {label: f"{ranked} condensed{policy}" for label, policy in FILLS.items()}
     return [
         asked(KNN, HALF, full),
-        asked(KNN, ratio, full),
+        asked(KNN, _RATIO, full),
         asked(f"{KNN} k=10 overlap={OVERLAPS[-1]}", HALF, full),
         asked(fill_name(SIZES[0]), HALF, filled, "keep=50%"),
     ]
 
 
-def _used_in_world(world: str, min_rating: float, ratio: int, seed: int) -> list[Any]:
+def _used_in_world() -> list[Any]:
     """List the cells that are read, the metrics that are tried, and the revision of splits."""
-    keys = [grid.key_of(hashes_of(world)) for grid in _in_world(world, min_rating, ratio, seed)]
-    return [*keys, [parse_metric(text) for text in _METRICS], splits.REVISION]
+    return [*_in_world(), [parse_metric(text) for text in _METRICS], splits.REVISION]
 
 
 @maker(CHAPTER, Checks, uses=_used_in_world)
-def identities(
-    *, world: str = "synthetic", min_rating: float = 4, ratio: int = 10, seed: int = 1
-) -> tuple[list[Check], dict[str, float]]:
-    """Check the chapter's definitions and identities on random lists and in a world.
-
-    Parameters
-    ----------
-    world
-        Name of a registered world.
-    min_rating
-        Smallest rating that is relevant.
-    ratio
-        The smallest share of the ratings that is trained on, in percent.
-    seed
-        Of splits and random lists.
-
-    Returns
-    -------
-    checks : list of Check
-    statistics : dict
-        None.
-    """
-    start, few, strictest, sparsest = _in_world(world, min_rating, ratio, seed)
-    dataset = load_dataset(world)
-    (split,) = dataset_splits(dataset, start.split, seed=seed)
-    (fewest,) = dataset_splits(dataset, few.split, seed=seed)
+def identities() -> tuple[list[Check], dict[str, float]]:
+    """Check the chapter's definitions and identities on random lists and in a world."""
+    start, few, strictest, sparsest = _in_world()
+    dataset = load_dataset(WORLD)
+    (split,) = dataset_splits(dataset, start.split, seed=SEED)
+    (fewest,) = dataset_splits(dataset, few.split, seed=SEED)
     (knn,) = start.systems
     (of_start,) = tables_of(start, dataset).values()
     (of_few,) = tables_of(few, dataset).values()
     (of_overlap,) = tables_of(strictest, dataset).values()
     filled = tables_of(sparsest, dataset)
-    selected = Selection.parse(sparsest.select).of(dataset, seed=seed)
-    (half,) = dataset_splits(selected, sparsest.split, seed=seed)
+    selected = Selection.parse(sparsest.select).of(dataset, seed=SEED)
+    (half,) = dataset_splits(selected, sparsest.split, seed=SEED)
     checks = [
         *check_said(),
-        *list_checks(seed),
-        *check_splits(dataset.ratings, seed),
+        *list_checks(SEED),
+        *check_splits(dataset.ratings, SEED),
         *check_untrained(of_few, fewest.train),
         *check_overlap_served(of_overlap, split.train, OVERLAPS[-1]),
         *check_neighbours(of_start, ratings_read(knn.build(), split.train)),

@@ -24,9 +24,8 @@ from recbias.claims.checks import Check
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import DataError
-from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
-from recbias.experiment.reduction import Reader
+from recbias.experiment.reduction import read_cells
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import Split, SplitRule
 from recbias.ranking.tables import RankTable
@@ -41,9 +40,7 @@ _N_USERS = 40
 def tables_of(grid: Grid, dataset: Dataset) -> dict[tuple[str, str], RankTable]:
     """Read the ranks of each system under each label, of its first training."""
     tables: dict[tuple[str, str], RankTable] = {}
-    for name, cell in grid_cells(grid, dataset, None):
-        run_cell(cell)
-        reader = Reader(cell)
+    for name, reader in read_cells(grid, dataset):
         for label in grid.parsed:
             tables.setdefault((name, label), reader.table(grid, label))
     return tables

@@ -12,10 +12,9 @@ from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER, PLACES
 from recbias.book.chapters.offline_option_taxonomy.users import each_seed
 from recbias.claims.quantities import over_worlds
 from recbias.data.datasets import Dataset
-from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.reduction import Reader
+from recbias.experiment.reduction import read_cells
 from recbias.ranking.tables import RankTable
 
 
@@ -45,9 +44,8 @@ def depths(dataset: Dataset, *, grid: Grid) -> tuple[tuple[str, ...], pd.DataFra
     index = ("system", "place")
     (start,) = _asked(grid)
     rows = []
-    for name, cell in grid_cells(start, dataset, None):
-        run_cell(cell)
-        table = Reader(cell).table(start, "full")
+    for name, reader in read_cells(start, dataset):
+        table = reader.table(start, "full")
         for place in range(1, PLACES + 1):
             ranks = mean_depth(table, place)
             if len(ranks) > 1:

@@ -1,34 +1,57 @@
-"""What chapter 4 checks on data, whatever results its other criteria read."""
+"""What chapter 4 checks: definitions and identities once, in a world; what hangs on data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from recbias.book.chapters.overcoming_popularity_bias.incomplete import incomplete_checks
+from recbias.book.chapters.overcoming_popularity_bias.incomplete import (
+    incomplete_checks,
+    incomplete_identities,
+)
 from recbias.book.chapters.overcoming_popularity_bias.percentile_checks import (
     checked_grids,
+    n_percentiles,
     percentile_checks,
+    percentile_identities,
 )
 from recbias.book.chapters.overcoming_popularity_bias.ranked import ranked_grid, used_metrics
-from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
+from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER, metrics, protocols
 from recbias.book.chapters.overcoming_popularity_bias.uniform_tests import (
+    SHARE,
     check_candidates,
     check_drawn_positives,
     check_feasible,
+    check_largest_share,
+    check_places,
     check_published,
     check_quotas,
+    check_shares,
 )
-from recbias.claims.checks import Check, Checks
-from recbias.data.datasets import Dataset
+from recbias.claims.checks import SEED, WORLD, Check, Checks
+from recbias.data.datasets import Dataset, load_dataset
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import maker
 from recbias.protocol.splits import KEPT_SHARE, SplitRule
 from recbias.protocol.testset import dataset_splits
+from recbias.recommenders import line_up
+
+_SYSTEMS = ("Random", "Popularity", "kNN (ranking)", "Item cosine (implicit)")
+"""Systems whose lists are looked at in a world: by chance, for all, and two with gaps."""
+
+_OPTIONS: Mapping[str, Any] = {"min_rating": 5, "cutoff": 10, "size": 100}
+_SHARES: Mapping[str, Any] = {"test_share": SHARE, "kept_share": SHARE}
 
 
-def _of_popularity(grid: Grid, test_share: float, kept_share: float) -> Sequence[Grid]:
-    return checked_grids(grid, _rule(test_share, kept_share))
+# -- what holds on any data ------------------------------------------------------------------------
+
+
+def _in_world() -> Grid:
+    """Ask for the chapter's protocols, of few systems."""
+    labelled, tests = protocols(_OPTIONS["min_rating"])
+    systems = tuple(system for system in line_up("bcc17") if system.name in _SYSTEMS)
+    measured = metrics(_OPTIONS["cutoff"], _OPTIONS["size"], _OPTIONS["size"])
+    return Grid(WORLD, systems, labelled, measured, seed=SEED, tests=tests)
 
 
 def _rule(test_share: float, kept_share: float) -> str:
@@ -39,7 +62,39 @@ def _rule(test_share: float, kept_share: float) -> str:
     CHAPTER,
     Checks,
     parts=("splits",),
-    uses={"grid": ranked_grid, "metrics": used_metrics, "percentiles": _of_popularity},
+    uses={
+        "grid": lambda: ranked_grid(_in_world()),
+        "metrics": used_metrics(_OPTIONS["cutoff"], _OPTIONS["size"]),
+        "percentiles": lambda: checked_grids(_in_world(), _rule(**_SHARES)),
+    },
+)
+def identities() -> tuple[list[Check], dict[str, float]]:
+    """Check the definitions and identities of the chapter in a world, in the order of claims."""
+    grid, dataset = _in_world(), load_dataset(WORLD)
+    split, again = (
+        dataset_splits(dataset, _rule(**_SHARES), seed=seed)[0] for seed in (SEED, SEED + 1)
+    )
+    checks = [
+        *check_quotas(split, again, **_SHARES),
+        *check_largest_share(dataset.ratings.item_counts(), SHARE),
+        *check_drawn_positives(split, min_rating=_OPTIONS["min_rating"], seed=SEED),
+        *check_candidates(split, **_SHARES),
+        *incomplete_identities(dataset, grid, **_OPTIONS),
+        *percentile_identities(dataset, grid, split, **_OPTIONS),
+    ]
+    return checks, {}
+
+
+# -- what hangs on data ----------------------------------------------------------------------------
+
+
+@maker(
+    CHAPTER,
+    Checks,
+    revision=2,
+    parts=("splits", "thinning"),
+    metrics=("bpref",),
+    uses={"grid": ranked_grid, "percentiles": n_percentiles},
 )
 def checks(
     dataset: Dataset,
@@ -49,10 +104,10 @@ def checks(
     cutoff: int,
     size: int,
     grid: Grid,
-    test_share: float = 0.2,
+    test_share: float = SHARE,
     kept_share: float = KEPT_SHARE,
 ) -> tuple[list[Check], Mapping[str, float]]:
-    """Make all checks of the chapter.
+    """Make the checks that hang on data.
 
     Parameters
     ----------
@@ -61,7 +116,7 @@ def checks(
     min_rating
         Smallest rating that is relevant.
     seed
-        Of the uniform split; the next one names another draw of it.
+        Of the uniform split.
     cutoff, size
         Length of the lists; size of a 1R target set.
     grid
@@ -77,19 +132,17 @@ def checks(
         Those of `percentile_checks`.
     """
     counts = dataset.ratings.item_counts()
-    rule = _rule(test_share, kept_share)
-    split, again = (
-        dataset_splits(dataset, rule, seed=split_seed)[0] for split_seed in (seed, seed + 1)
-    )
-    options: dict[str, Any] = {"min_rating": min_rating, "cutoff": cutoff, "size": size}
+    split = dataset_splits(dataset, _rule(test_share, kept_share), seed=seed)[0]
     shares = {"test_share": test_share, "kept_share": kept_share}
+    of_percentiles, statistics = percentile_checks(
+        dataset, grid, min_rating=min_rating, cutoff=cutoff
+    )
     checks = [
-        *check_quotas(split, again, min_rating=min_rating, **shares),
+        *check_shares(split, test_share=test_share, min_rating=min_rating),
         *check_published(counts),
         *check_feasible(counts, **shares),
-        *check_drawn_positives(split, min_rating=min_rating, seed=seed),
-        *check_candidates(split, **shares),
-        *incomplete_checks(dataset, grid, **options),
+        *check_places(split, **shares),
+        *incomplete_checks(dataset, grid, min_rating=min_rating, cutoff=cutoff, size=size),
+        *of_percentiles,
     ]
-    of_percentiles, statistics = percentile_checks(dataset, grid, split, **options)
-    return [*checks, *of_percentiles], statistics
+    return checks, statistics

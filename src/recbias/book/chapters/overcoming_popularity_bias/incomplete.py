@@ -27,6 +27,7 @@ from recbias.book.chapters.overcoming_popularity_bias.ranked import (
 from recbias.claims.checks import Check
 from recbias.data.datasets import Dataset
 from recbias.experiment.grid import Grid
+from recbias.metrics import measure, parse_metric
 from recbias.metrics.incomplete import INFAP_EPSILON, stratified_weights
 from recbias.protocol.testset import dataset_splits
 from recbias.theory import expected_hit, hypergeometric_mean
@@ -175,27 +176,23 @@ def _shares(ranks: Ranked, weights: FloatArray, cutoff: int) -> FloatArray:
     return np.divide(hit, total, out=np.full(table.n_users, np.nan), where=total > 0)
 
 
-def check_judged_runs(ranked: Sequence[Ranked], found: Sequence[Values]) -> list[Check]:
-    """Ask whether bpref of a 1R run is 1, and what it would be with its non-relevant judgments.
-
-    References
-    ----------
-    BCC17 Sec. 7.
-    """
-    means = []
-    for ranks in ranked:
-        # With one relevant item the cap is 1: any judged non-relevant item above it takes all.
-        means.append(float(np.mean(ranks.above.others == 0)))
+def check_scored_runs(ranked: Sequence[Ranked], bpref: Sequence[FloatArray]) -> list[Check]:
+    """Check that bpref of a 1R run whose item has a score is 1 (BCC17 Sec. 7)."""
     scored = np.concatenate([ranks.runs.rank > 0 for ranks in ranked])
-    off = np.abs(np.concatenate([values["runs bpref"] for values in found]) - 1)
-    n_runs = len(off)
+    off = np.abs(np.concatenate(bpref) - 1)[scored]
+    return [Check(_RUNS, "scored-runs", "|bpref - 1| of runs with a score", len(off), largest(off))]
+
+
+def check_judged_runs(ranked: Sequence[Ranked], bpref: Sequence[FloatArray]) -> list[Check]:
+    """Tell how many 1R runs have another bpref, and what it would be with what is judged there."""
+    # With one relevant item the cap is 1: any judged non-relevant item above it takes all.
+    means = [float(np.mean(ranks.above.others == 0)) for ranks in ranked]
+    other = np.abs(np.concatenate(bpref) - 1) > _ROUNDING
     return [
-        Check(_RUNS, "kept", "largest - smallest mean bpref of runs", n_runs,
+        Check(_RUNS, "kept", "largest - smallest mean bpref of runs", len(other),
               max(means) - min(means)),
-        Check(_RUNS, "all-runs", "share of runs whose bpref is not 1", n_runs,
-              float(np.mean(off > _ROUNDING))),
-        Check(_RUNS, "scored-runs", "|bpref - 1| of runs with a score", int(scored.sum()),
-              largest(off[scored])),
+        Check(_RUNS, "all-runs", "share of runs whose bpref is not 1", len(other),
+              float(np.mean(other))),
     ]  # fmt: skip
 
 
@@ -220,44 +217,43 @@ def gap_losses(each: Ranked, *, cutoff: int, size: int) -> tuple[float, float]:
     return 1 - joint, 1 - float(hit.sum() / whole.sum()) if whole.any() else np.nan
 
 
-def check_coverage(
-    ranked: Sequence[Ranked],
-    found: Sequence[Values],
-    losses: Sequence[tuple[float, float]],
-) -> list[Check]:
-    """Ask what a missing score does to bpref and to 1R, and who has some missing.
-
-    References
-    ----------
-    BCC17 Sec. 3.1 and 7.
-    """
-    apart, missed, scored = [], [], {}
+def check_coverage(ranked: Sequence[Ranked], found: Sequence[Values]) -> list[Check]:
+    """Check what a missing score does to bpref and to 1R (BCC17 Sec. 3.1 and 7)."""
+    apart, missed = [], []
     complete = np.ones(ranked[0].joint.n_users, dtype=bool)
     for ranks, values in zip(ranked, found, strict=True):
-        above = ranks.above
-        share = above.mean(np.ones(len(above.rank)))
+        share = ranks.above.mean(np.ones(len(ranks.above.rank)))
         apart.append(_apart(values["positive bpref"], share))
         in_runs = values["runs P@n|t=T"][ranks.runs.rank == 0]
         missed.append(max(largest(values["missed bpref"]), largest(in_runs)))
-        scored[ranks.system.algorithm] = len(above.rank) / max(above.n_relevant.sum(), 1)
         complete &= share == 1
     spread = np.array([values["positive bpref"][complete] for values in found])
+    n_values, what = _n_values(found, "positive bpref"), "|bpref - share with a score|"
+    return [
+        Check(_ALL_POSITIVE, "coverage", what, n_values, largest(apart)),
+        Check(_ALL_POSITIVE, "explained", "largest - smallest bpref over systems",
+              int(complete.sum()), largest(np.ptp(spread, axis=0))),
+        Check(_COVERAGE, "coverage", what, n_values, largest(apart)),
+        Check(_COVERAGE, "missed", "what an item without a score adds", len(missed), max(missed)),
+    ]  # fmt: skip
+
+
+def check_gaps(ranked: Sequence[Ranked], losses: Sequence[tuple[float, float]]) -> list[Check]:
+    """Tell who has scores missing, and what a fifth of them costs (BCC17 Sec. 3.1 and 7)."""
+    scored = [
+        len(ranks.above.rank) / max(ranks.above.n_relevant.sum(), 1)
+        for ranks in ranked
+        if ranks.system.algorithm in ("Random", "Popularity")
+    ]
     filtering = [ranks.joint for ranks in ranked if ranks.personalised]
     missing = [1 - table.n_scored.sum() / max(table.n_targets.sum(), 1) for table in filtering]
     more = [runs - joint for joint, runs in losses]
-    n_values, what = _n_values(found, "positive bpref"), "|bpref - share with a score|"
-    baselines = [scored[name] for name in ("Random", "Popularity") if name in scored]
     return [
-        Check(_ALL_POSITIVE, "coverage", what, n_values, largest(apart)),
-        Check(_ALL_POSITIVE, "baselines", "smallest share with a score", len(baselines),
-              min(baselines, default=np.nan)),
-        Check(_ALL_POSITIVE, "explained", "largest - smallest bpref over systems",
-              int(complete.sum()), largest(np.ptp(spread, axis=0))),
+        Check(_ALL_POSITIVE, "baselines", "smallest share with a score", len(scored),
+              min(scored, default=np.nan)),
         Check(_COVERAGE, "gaps", "smallest loss in 1R - loss in AR", len(more), min(more)),
         Check(_COVERAGE, "median-gaps", "median loss in 1R - loss in AR", len(more),
               float(np.median(more))),
-        Check(_COVERAGE, "coverage", what, n_values, largest(apart)),
-        Check(_COVERAGE, "missed", "what an item without a score adds", len(missed), max(missed)),
         Check(_COVERAGE, "with-gaps", "share of systems with pairs without a score", len(missing),
               float(np.mean(np.array(missing) > 0))),
         Check(_COVERAGE, "median-missing", "median share of pairs without a score", len(missing),
@@ -275,24 +271,35 @@ def _n_values(values_of_systems: Sequence[Values], name: str) -> int:
     return int(sum(np.sum(~np.isnan(values[name])) for values in values_of_systems))
 
 
-def incomplete_checks(
+def incomplete_identities(
     dataset: Dataset, grid: Grid, *, min_rating: float, cutoff: int, size: int
 ) -> list[Check]:
-    """Make all checks of metrics for incomplete judgments on one data set."""
+    """Check metrics for incomplete judgments against what is counted in the ranks of systems."""
     ranked = list(ranked_systems(grid, dataset, min_rating))
     ratings, test = dataset.ratings, dataset_splits(dataset, grid.split, seed=grid.seed)[0].test
     likes = np.bincount(ratings.item[ratings.value >= min_rating], minlength=ratings.n_items)
     non_relevant = np.bincount(test.user[test.value < min_rating], minlength=test.n_users)
-    options = {"cutoff": cutoff, "size": size}
-    values = [measured_values(ranks, likes, **options) for ranks in ranked]
+    values = [measured_values(ranks, likes, cutoff=cutoff, size=size) for ranks in ranked]
     weights = {gamma: stratified_weights(likes, gamma) for gamma in GAMMAS}
-    losses = [
-        gap_losses(ranks, **options) for ranks in ranked if ranks.system.algorithm != "Random"
-    ]
     return [
         *check_preference(ranked, values, non_relevant),
         *check_inferred(ranked, values),
         *check_stratified(ranked, values, likes, weights, cutoff=cutoff),
-        *check_judged_runs(ranked, values),
-        *check_coverage(ranked, values, losses),
+        *check_scored_runs(ranked, [each["runs bpref"] for each in values]),
+        *check_coverage(ranked, values),
     ]
+
+
+def incomplete_checks(
+    dataset: Dataset, grid: Grid, *, min_rating: float, cutoff: int, size: int
+) -> list[Check]:
+    """Tell on data what judgments of runs and missing scores come to."""
+    ranked = list(ranked_systems(grid, dataset, min_rating))
+    metrics = [parse_metric("bpref")]
+    bpref = [measure(each.runs, metrics, min_rating=min_rating)[0] for each in ranked]
+    losses = [
+        gap_losses(each, cutoff=cutoff, size=size)
+        for each in ranked
+        if each.system.algorithm != "Random"
+    ]
+    return [*check_judged_runs(ranked, bpref), *check_gaps(ranked, losses)]

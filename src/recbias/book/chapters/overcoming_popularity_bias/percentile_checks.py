@@ -1,6 +1,6 @@
-"""How P1R, head removal and nDCG with ratings as gains are checked on data: BCC17 Sec. 6.1, 6.3.
+"""How P1R, head removal and nDCG with ratings as gains are checked: BCC17 Sec. 6.1, 6.3.
 
-Of Popularity on the folds of the chapter. What is judged is taken as an argument, and compared with
+Of Popularity on the folds of a grid. What is judged is taken as an argument, and compared with
 what follows from counts and sorting, here, by the definitions.
 """
 
@@ -22,7 +22,8 @@ from recbias.book.chapters.overcoming_popularity_bias.setup import uniform_proto
 from recbias.claims.checks import Check
 from recbias.data.datasets import Dataset
 from recbias.experiment.grid import Grid
-from recbias.experiment.run import grid_tables, run
+from recbias.experiment.reduction import read_cells
+from recbias.experiment.run import run
 from recbias.metrics import measure, parse_metric
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
@@ -52,7 +53,8 @@ class RankedFold:
     n_groups
         How many percentiles there are.
     tables
-        Ranks by label of the chapter: ``AR``, ``1R``, ``P1R`` and ``head``.
+        Ranks by label of the chapter: ``AR``, ``1R``, ``P1R`` and ``head``; none where only the
+        fold is looked at.
     """
 
     split: Split
@@ -62,7 +64,7 @@ class RankedFold:
 
 
 def checked_grids(grid: Grid, uniform: str) -> tuple[Grid, Grid]:
-    """Ask for Popularity on the folds of the chapter's grid, and under U1R on a uniform split."""
+    """Ask for Popularity on the folds of a grid, and under U1R on a uniform split."""
     popularity = grid.with_systems(["Popularity"])
     folds = replace(
         popularity,
@@ -82,46 +84,65 @@ def checked_grids(grid: Grid, uniform: str) -> tuple[Grid, Grid]:
     return folds, drawn
 
 
-def percentile_checks(
+def percentile_identities(
     dataset: Dataset, grid: Grid, uniform: Split, *, min_rating: float, cutoff: int, size: int
-) -> tuple[list[Check], dict[str, float]]:
-    """Make the checks of BCC17-D-P1R, -C-P1RLIM, -F8-HEAD and -F8-NDCG."""
+) -> list[Check]:
+    """Check by definition what the package makes of percentiles, the head, and gains."""
     folds_grid, uniform_grid = checked_grids(grid, str(uniform.rule))
-    results = run(folds_grid)
-    run(uniform_grid)
-    splits = dataset_splits(dataset, grid.split, seed=grid.seed)
-    n_groups = folds_grid.parsed["P1R"].rule.n_groups or 1
-    tables: dict[int, dict[str, RankTable]] = defaultdict(dict)
-    for label in _LABELS:
-        for _, number, _, table in grid_tables(folds_grid, label):
-            tables[number][label] = table
-    folds = [
-        RankedFold(
-            split, popularity_groups(split.train, n_groups).labels, n_groups, tables[split.fold]
-        )
-        for split in splits
-    ]
+    results = run(folds_grid, workers=1)
+    tables = {
+        reader.cell.fold: {label: reader.table(folds_grid, label) for label in _LABELS}
+        for _, reader in read_cells(folds_grid, dataset)
+    }
+    folds = [replace(fold, tables=tables[fold.split.fold]) for fold in _folds(dataset, grid)]
     value = results["Popularity", "P1R", str(results.metric("P1R", "P"))].value
-    ((*_, runs),) = grid_tables(uniform_grid, "U1R")
-    head = reduced_split(
-        splits[0], TestSet(head=10), popularity_groups(splits[0].train, 10), seed=grid.seed
-    )
+    ((_, reader),) = read_cells(uniform_grid, dataset)
+    runs = reader.table(uniform_grid, "U1R")
     first = folds[0]
     metric = parse_metric(f"nDCG(linear)@{cutoff}")
     below = max(min_rating - 1, 0.0)  # a rating below 0 is no gain
     gains = measure(first.tables["AR"], [metric], min_rating=below)[0]
-    checks = [
+    return [
         *check_groups(folds),
         *check_runs(folds, min_rating=min_rating, seed=grid.seed),
         *check_macro(folds, value, cutoff=cutoff, size=size),
+        *check_head(first, _without_head(first.split, grid.seed)),
+        *check_used(folds, uniform, runs, len(dataset.ratings), min_rating=min_rating),
+        *check_gains(first.tables["AR"], gains, min_rating=below, cutoff=cutoff),
+    ]
+
+
+def percentile_checks(
+    dataset: Dataset, grid: Grid, *, min_rating: float, cutoff: int
+) -> tuple[list[Check], dict[str, float]]:
+    """Measure on data how wide percentiles are, and what a test without the head leaves out."""
+    folds = _folds(dataset, grid)
+    splits, n_groups = [fold.split for fold in folds], folds[0].n_groups
+    heads = [_without_head(split, grid.seed) for split in splits]
+    checks = [
         *check_ranges(percentile_ranges(splits, min_rating, n_groups)["range"]),
         *check_unpopular(folds, cutoff=cutoff),
-        *check_head(first, head),
-        *check_unused(folds, uniform, runs, len(dataset.ratings), min_rating=min_rating),
-        *check_gains(first.tables["AR"], gains, min_rating=below, cutoff=cutoff),
+        *check_left_out(splits, heads, min_rating=min_rating),
     ]
     largest = max(float(np.bincount(fold.labels).max()) for fold in folds)
     return checks, {"percentile items": largest}
+
+
+def n_percentiles(grid: Grid) -> int:
+    """Tell how many percentiles P1R has."""
+    return grid.parsed["P1R"].rule.n_groups or 1
+
+
+def _folds(dataset: Dataset, grid: Grid) -> list[RankedFold]:
+    n_groups = n_percentiles(grid)
+    return [
+        RankedFold(split, popularity_groups(split.train, n_groups).labels, n_groups, {})
+        for split in dataset_splits(dataset, grid.split, seed=grid.seed)
+    ]
+
+
+def _without_head(split: Split, seed: int) -> Split:
+    return reduced_split(split, TestSet(head=10), popularity_groups(split.train, 10), seed=seed)
 
 
 def check_groups(folds: Sequence[RankedFold]) -> list[Check]:
@@ -268,7 +289,7 @@ def check_head(fold: RankedFold, reduced: Split) -> list[Check]:
     ]
 
 
-def check_unused(
+def check_used(
     folds: Sequence[RankedFold],
     uniform: Split,
     uniform_runs: RankTable,
@@ -276,19 +297,30 @@ def check_unused(
     *,
     min_rating: float,
 ) -> list[Check]:
-    """Count what of the data each remedy leaves aside."""
-    n_relevant = sum(int(relevant(fold.split.test.value, min_rating).sum()) for fold in folds)
-    without = n_relevant - sum(len(fold.tables["head"].user) for fold in folds)
+    """Check that P1R and a uniform test leave nothing of the data aside."""
+    n_relevant = _n_relevant([fold.split for fold in folds], min_rating)
     within = n_relevant - sum(len(fold.tables["P1R"].user) for fold in folds)
     apart = n_ratings - len(uniform.train) - len(uniform.test)
-    apart += int(relevant(uniform.test.value, min_rating).sum()) - len(uniform_runs.user)
+    apart += _n_relevant([uniform], min_rating) - len(uniform_runs.user)
     claim = "BCC17-F8-HEAD"
-    share = without / n_relevant if n_relevant else math.nan
     return [
-        Check(claim, "unused", "relevant test ratings out with the head", n_relevant, share),
         Check(claim, "unused-within", "relevant test ratings without a run", n_relevant, within),
         Check(claim, "unused-uniform", "ratings that are not used", n_ratings, float(apart)),
     ]
+
+
+def check_left_out(
+    splits: Sequence[Split], heads: Sequence[Split], *, min_rating: float
+) -> list[Check]:
+    """Tell what share of the relevant test ratings goes with the head."""
+    n_relevant, n_left = (_n_relevant(each, min_rating) for each in (splits, heads))
+    share = 1 - n_left / n_relevant if n_relevant else math.nan
+    what = "relevant test ratings out with the head"
+    return [Check("BCC17-F8-HEAD", "unused", what, n_relevant, share)]
+
+
+def _n_relevant(splits: Sequence[Split], min_rating: float) -> int:
+    return sum(int(relevant(split.test.value, min_rating).sum()) for split in splits)
 
 
 def check_gains(

@@ -9,16 +9,14 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from recbias.data.datasets import Dataset
-from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
-from recbias.experiment.reduction import Reader
+from recbias.experiment.reduction import read_cells
 from recbias.metrics import Metric, measure, parse_metric
 from recbias.ranking.tables import RankTable
 from recbias.recommenders import System, non_personalised
@@ -222,10 +220,6 @@ def ranked_systems(grid: Grid, dataset: Dataset, min_rating: float) -> Iterator[
     """Read the ranks of all systems on the first fold."""
     reduced_grid = ranked_grid(grid)
     systems = {system.name: system for system in reduced_grid.systems}
-    for name, cell in takewhile(
-        lambda named_cell: named_cell[1].fold == 0, grid_cells(reduced_grid, dataset, None)
-    ):
-        run_cell(cell)
-        reader = Reader(cell)
+    for name, reader in read_cells(reduced_grid, dataset, fold=0):
         joint, runs = (reader.table(reduced_grid, label) for label in ("AR", "1R"))
         yield Ranked(systems[name], joint, runs, min_rating)

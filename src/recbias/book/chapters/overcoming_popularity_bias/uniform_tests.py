@@ -21,6 +21,7 @@ from recbias.claims.checks import Check
 from recbias.claims.regions import defined
 from recbias.data.datasets import Dataset
 from recbias.data.datasets.describe import gini
+from recbias.data.ratings import Ratings
 from recbias.errors import DataError
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.run import Results
@@ -75,13 +76,13 @@ def _satisfied(counts: Counts, test_share: float, kept_share: float) -> npt.NDAr
 
 
 def check_quotas(
-    split: Split, again: Split, *, test_share: float, kept_share: float, min_rating: float
+    split: Split, again: Split, *, test_share: float, kept_share: float
 ) -> list[Check]:
     """Check a uniform split against its definition (BCC17-D-UAR)."""
     quotas = split.test.item_counts()
     counts = split.train.item_counts() + quotas
     tested = np.flatnonzero(quotas)
-    eta = int(np.bincount(quotas[tested]).argmax())
+    eta = _quota(quotas)
     zeta, expected = last_prefix(counts, test_share, kept_share)
     eps = Fraction(str(kept_share))
     beyond_spared = eps.denominator * quotas[tested]
@@ -92,52 +93,49 @@ def check_quotas(
     # Items that are tested in place of more popular ones, the number of items, and the quota.
     off = int((counts[tested] < outside.max(initial=0)).sum())
     off += abs(len(tested) - zeta) + abs(eta - expected)
+    uneven = float(((quotas != eta) & (quotas > 0)).sum())
+    moved = float((quotas != again.test.item_counts()).sum())
+    larger = float(beyond[len(tested) :].max(initial=0.0)) / test_share
     rows: tuple[tuple[str, str, int, float], ...] = (
-        (
-            "quota",
-            "items with another number of test ratings than 0 and the quota",
-            len(counts),
-            float(((quotas != eta) & (quotas > 0)).sum()),
-        ),
-        (
-            "off-share",
-            "|eta - sigma |R| / |T||",
-            1,
-            abs(eta - test_share * counts.sum() / len(tested)),
-        ),
-        (
-            "spared",
-            "test ratings beyond (1 - eps) |R(i)| of an item",
-            len(tested),
-            float(beyond_spared.max()) / eps.denominator,
-        ),
+        ("quota", "items with another number of test ratings than 0 and the quota", len(counts),
+         uneven),
+        ("spared", "test ratings beyond (1 - eps) |R(i)| of an item", len(tested),
+         float(beyond_spared.max()) / eps.denominator),
         ("prefix", "items and ratings by which T and eta are others", len(counts), float(off)),
-        (
-            "larger",
-            "share of the ratings that a larger T can test, over sigma",
-            len(counts) - len(tested),
-            float(beyond[len(tested) :].max(initial=0.0)) / test_share,
-        ),
-        (
-            "per-training",
-            "relevant test ratings for each in training, most over least popular tenth of T",
-            len(tested),
-            _tenths(_liked(split, min_rating), split.train.item_counts(), counts, tested),
-        ),
-        (
-            "exact",
-            "items with another number of test ratings in another draw",
-            len(counts),
-            float((quotas != again.test.item_counts()).sum()),
-        ),
-    )
+        ("larger", "share of the ratings that a larger T can test, over sigma",
+         len(counts) - len(tested), larger),
+        ("exact", "items with another number of test ratings in another draw", len(counts), moved),
+    )  # fmt: skip
     return [Check("BCC17-D-UAR", *row) for row in rows]
 
 
-def _liked(split: Split, min_rating: float) -> Counts:
-    """Count the relevant test ratings of each item."""
-    rows = relevant(split.test.value, min_rating)
-    return np.bincount(split.test.item[rows], minlength=split.test.n_items).astype(np.int64)
+def check_shares(split: Split, *, test_share: float, min_rating: float) -> list[Check]:
+    """Measure what a uniform split comes to on data (BCC17-D-UAR, BCC17-EQ-UAR)."""
+    quotas, liked = split.test.item_counts(), _liked(split.test, min_rating)
+    trained, tested = split.train.item_counts(), np.flatnonzero(quotas)
+    counts, n_tested = trained + quotas, len(tested)
+    off = abs(_quota(quotas) - test_share * counts.sum() / n_tested)
+    per_training = _tenths(liked, trained, counts, tested)
+    all_liked = liked + _liked(split.train, min_rating)
+    what, where = "relevant test ratings for each", "most over least popular tenth of T"
+    return [
+        Check("BCC17-D-UAR", "off-share", "|eta - sigma |R| / |T||", 1, off),
+        Check("BCC17-D-UAR", "per-training", f"{what} in training, {where}", n_tested,
+              per_training),
+        Check("BCC17-EQ-UAR", "per-positive", f"{what} relevant rating, {where}", n_tested,
+              _tenths(liked, all_liked, counts, tested)),
+    ]  # fmt: skip
+
+
+def _quota(quotas: Counts) -> int:
+    """Give the number of test ratings that most tested items have."""
+    return int(np.bincount(quotas[quotas > 0]).argmax())
+
+
+def _liked(ratings: Ratings, min_rating: float) -> Counts:
+    """Count the relevant ratings of each item."""
+    rows = relevant(ratings.value, min_rating)
+    return np.bincount(ratings.item[rows], minlength=ratings.n_items).astype(np.int64)
 
 
 def _tenths(a: Counts, b: Counts, counts: Counts, tested: npt.NDArray[np.intp]) -> float:
@@ -175,35 +173,30 @@ def check_published(counts: Counts) -> list[Check]:
 def check_feasible(counts: Counts, *, test_share: float, kept_share: float) -> list[Check]:
     """Measure how far counts of items restrict a uniform test (BCC17-C-UARFEAS)."""
     plan = uniform_plan(counts, test_share, kept_share)
-    equal = float(largest_test_share(np.full(RUN, RUN), kept_share))
     customary = float(largest_test_share(counts, SHARE))
     pool = len(uniform_plan(counts, SHARE, SHARE).items) if customary >= SHARE else 0
     rated = int(np.count_nonzero(counts))
+    rows: tuple[tuple[str, str, float], ...] = (
+        ("covered", "|T| over the items with a rating", len(plan.items) / rated),
+        ("attainable", "largest feasible sigma over 1 - eps",
+         float(plan.largest_share) / (1 - kept_share)),
+        ("gini", "Gini coefficient of the ratings per item", gini(counts[counts > 0])),
+        ("customary", "largest feasible sigma with eps = .2", customary),
+        ("pool", "|T| with sigma = eps = .2", float(pool)),
+    )  # fmt: skip
+    return [Check("BCC17-C-UARFEAS", name, what, rated, value) for name, what, value in rows]
+
+
+def check_largest_share(counts: Counts, kept_share: float) -> list[Check]:
+    """Check where a uniform test ends to be feasible (BCC17-C-UARFEAS)."""
+    wrong = _wrong_at_the_end(counts, largest_test_share(counts, kept_share), kept_share)
+    near_one = float(_satisfied(counts, 0.99, kept_share).sum())
+    equal = float(largest_test_share(np.full(RUN, RUN), kept_share))
     rows: tuple[tuple[str, str, int, float], ...] = (
-        ("covered", "|T| over the items with a rating", rated, len(plan.items) / rated),
-        (
-            "attainable",
-            "largest feasible sigma over 1 - eps",
-            rated,
-            float(plan.largest_share) / (1 - kept_share),
-        ),
-        (
-            "beyond",
-            "wrong answers at the largest feasible sigma and next to it",
-            4,
-            float(_wrong_at_the_end(counts, plan.largest_share, kept_share)),
-        ),
-        (
-            "near-one",
-            "prefixes that satisfy the inequality at sigma = .99",
-            len(counts),
-            float(_satisfied(counts, 0.99, kept_share).sum()),
-        ),
+        ("beyond", "wrong answers at the largest feasible sigma and next to it", 4, float(wrong)),
+        ("near-one", "prefixes that satisfy the inequality at sigma = .99", len(counts), near_one),
         ("equally-popular", "largest feasible sigma of equally popular items", 1, equal),
         ("equally-popular-spared", "the same over 1 - eps", 1, equal / (1 - kept_share)),
-        ("gini", "Gini coefficient of the ratings per item", rated, gini(counts[counts > 0])),
-        ("customary", "largest feasible sigma with eps = .2", rated, customary),
-        ("pool", "|T| with sigma = eps = .2", rated, float(pool)),
     )
     return [Check("BCC17-C-UARFEAS", *row) for row in rows]
 
@@ -227,11 +220,10 @@ def _wrong_at_the_end(counts: Counts, largest: Fraction, kept_share: float) -> i
 
 def check_drawn_positives(split: Split, *, min_rating: float, seed: int) -> list[Check]:
     """Check what the relevant test ratings of the items of T follow from (BCC17-EQ-UAR)."""
-    quotas, test_liked = split.test.item_counts(), _liked(split, min_rating)
+    quotas, test_liked = split.test.item_counts(), _liked(split.test, min_rating)
     tested = np.flatnonzero(quotas)
-    rows = relevant(split.train.value, min_rating)
-    trained = np.bincount(split.train.item[rows], minlength=split.train.n_items)
-    counts, liked = split.train.item_counts() + quotas, trained + test_liked
+    liked = test_liked + _liked(split.train, min_rating)
+    counts = split.train.item_counts() + quotas
     n_all, n_liked, n_drawn = counts[tested], liked[tested], quotas[tested]
     ratio = n_liked / n_all
     mean = n_drawn * ratio
@@ -247,22 +239,14 @@ def check_drawn_positives(split: Split, *, min_rating: float, seed: int) -> list
     rest = _residuals(n_all, ratio)
     spread = float(np.sqrt(np.square(rest * deviation).sum()))
     along = abs(float(rest @ (test_liked[tested] - mean))) / spread if spread else 0.0
-    check_rows: tuple[tuple[str, str, int, float], ...] = (
-        (
-            "per-positive",
-            "relevant test ratings for each relevant rating, most over least popular tenth of T",
-            len(tested),
-            _tenths(test_liked, liked, counts, tested),
-        ),
-        ("drawn", "p of the relevant test ratings as draws of eta", int(varies.sum()), p),
-        (
-            "given-ratio",
-            "|correlation of relevant test ratings and ratings, given their ratio|, in s.e.",
-            len(tested),
-            along,
-        ),
+    drawn, along_what = (
+        "p of the relevant test ratings as draws of eta",
+        ("|correlation of relevant test ratings and ratings, given their ratio|, in s.e."),
     )
-    return [Check("BCC17-EQ-UAR", *row) for row in check_rows]
+    return [
+        Check("BCC17-EQ-UAR", "drawn", drawn, int(varies.sum()), p),
+        Check("BCC17-EQ-UAR", "given-ratio", along_what, len(tested), along),
+    ]
 
 
 def _residuals(
@@ -276,48 +260,42 @@ def _residuals(
 
 
 def check_candidates(split: Split, *, test_share: float, kept_share: float) -> list[Check]:
-    """Check which items U1R samples.
+    """Check which items U1R samples, and that those tested have most ratings (BCC17-C-U1RTI)."""
+    counts, inside, _ = _prefix(split, test_share, kept_share)
+    differ = float(len(np.setxor1d(inside, candidate_items(split, "TI"))))
+    tested = split.test.item_counts() > 0
+    below = float((counts[tested] <= counts[~tested].max(initial=-1)).sum())
+    return [
+        Check("BCC17-C-U1RTI", "candidates", "items that are in T or candidates, and not both",
+              len(counts), differ),
+        Check("BCC17-C-U1RTI", "of-all-ratings", "items of T with no more ratings than one outside",
+              int(tested.sum()), below),
+    ]  # fmt: skip
 
-    And where Popularity places those outside T (BCC17-C-U1RTI).
-    """
+
+def check_places(split: Split, *, test_share: float, kept_share: float) -> list[Check]:
+    """Tell where Popularity, which counts training, places items outside T (BCC17-C-U1RTI)."""
+    _, inside, outside = _prefix(split, test_share, kept_share)
     trained = split.train.item_counts()
-    counts = trained + split.test.item_counts()
-    zeta, _ = last_prefix(counts, test_share, kept_share)
-    ordered = np.argsort(-counts, kind="stable")
-    inside, outside = ordered[:zeta], ordered[zeta:]
-    sampled = candidate_items(split, "TI")
-    most = int(trained[outside].max(initial=-1))
     others = np.sort(trained[outside])
+    below = float((trained[inside] <= others.max(initial=-1)).mean())
     at_or_above = len(others) - np.searchsorted(others, trained[inside], side="left")
     pairs = max(len(inside) * len(outside), 1)
-    below_by_all = counts[inside] <= counts[outside].max(initial=-1)
-    rows: tuple[tuple[str, str, int, float], ...] = (
-        (
-            "candidates",
-            "items that are in T or candidates, and not both",
-            len(counts),
-            float(len(np.setxor1d(inside, sampled))),
-        ),
-        (
-            "at-or-below",
-            "share of T with no more training ratings than an item outside",
-            len(inside),
-            float((trained[inside] <= most).mean()),
-        ),
-        (
-            "pairs",
-            "share of the pairs of an item of T and one outside in which that is so",
-            pairs,
-            float(at_or_above.sum() / pairs),
-        ),
-        (
-            "of-all-ratings",
-            "items of T with no more ratings than one outside",
-            len(inside),
-            float(below_by_all.sum()),
-        ),
-    )
-    return [Check("BCC17-C-U1RTI", *row) for row in rows]
+    return [
+        Check("BCC17-C-U1RTI", "at-or-below",
+              "share of T with no more training ratings than an item outside", len(inside), below),
+        Check("BCC17-C-U1RTI", "pairs",
+              "share of the pairs of an item of T and one outside in which that is so", pairs,
+              float(at_or_above.sum() / pairs)),
+    ]  # fmt: skip
+
+
+def _prefix(split: Split, test_share: float, kept_share: float) -> tuple[Counts, Counts, Counts]:
+    """Count all ratings of items, and tell which are in T and which are not, by their counts."""
+    counts = split.train.item_counts() + split.test.item_counts()
+    zeta, _ = last_prefix(counts, test_share, kept_share)
+    ordered = np.argsort(-counts, kind="stable")
+    return counts, ordered[:zeta], ordered[zeta:]
 
 
 # -- what data allow ---------------------------------------------------------------------------

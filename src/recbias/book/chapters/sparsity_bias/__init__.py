@@ -1,10 +1,10 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
 What the experiment is (`setup`), what its figures show (`figures`) and its tables (`tables`). What
-the paper says of all systems, or of none, is checked on data (`checks`), and what 1R gives a random
-ranking on all ranks (`every_rank`). How many sampled negatives are enough: the order of systems at
-every size of target sets (`negatives`), and what follows from it (`turns`). How many judgments are
-enough (`densities`).
+the paper says of all systems, or of none, is checked (`checks`): in a world, on all ranks that an
+item may have (`every_rank`), and on data. How many sampled negatives are enough: the order of
+systems at every size of target sets (`negatives`), and what follows from it (`turns`). How many
+judgments are enough (`densities`).
 """
 
 from collections.abc import Mapping

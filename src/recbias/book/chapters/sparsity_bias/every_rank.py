@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias.book.chapters.sparsity_bias.setup import CHAPTER
-from recbias.claims.checks import Check, Checks
+from recbias.claims.checks import Check
 from recbias.data.ratings import Ratings
 from recbias.experiment.cells import rank_split
-from recbias.experiment.makers import maker
 from recbias.metrics import measure, parse_metric
 from recbias.metrics.aggregation import aggregate
 from recbias.protocol.splits import from_fold_labels
@@ -63,31 +61,3 @@ def check_every_rank(
     off = max(abs(float(mean) * t - 1) for mean, (_, t) in zip(means, asked, strict=True))
     what = "|t P@n - 1|, P@n averaged over all ranks that the relevant item may have"
     return [Check("BCC17-EQ5", "every-rank", what, len(asked) * len(table.rank), off)]
-
-
-def _tried(sizes: Sequence[int], cutoffs: Sequence[int]) -> list[str]:
-    return [f"P@{n}|t={t}" for t in sizes for n in cutoffs]
-
-
-@maker(CHAPTER, Checks, parts=("ranking",), metrics=_tried)
-def identities(
-    *, n_items: int = 300, sizes: Sequence[int] = (100, 200), cutoffs: Sequence[int] = (5, 10, 50)
-) -> tuple[list[Check], dict[str, float]]:
-    """Check what holds on any data.
-
-    Parameters
-    ----------
-    n_items
-        Items that the relevant one is ranked among.
-    sizes
-        Of sampled target sets.
-    cutoffs
-        Lengths of the lists.
-
-    Returns
-    -------
-    checks : list of Check
-    statistics : dict
-        None.
-    """
-    return check_every_rank(every_rank(n_items), sizes, cutoffs), {}

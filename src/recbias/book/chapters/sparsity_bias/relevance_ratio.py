@@ -1,7 +1,7 @@
 """What the share of relevant targets, rho, depends on, and how far from the truth it leaves values.
 
-BCC17 Sec. 4.2. Nothing here needs a recommender but the last check, which asks in the synthetic
-world, where the truth is known. Target sets are counted from the split.
+BCC17 Sec. 4.2. Nothing here needs a recommender but what is measured where the truth is known.
+Target sets are counted from the split.
 """
 
 from __future__ import annotations
@@ -55,13 +55,24 @@ def _half(ratings: Ratings, rng: np.random.Generator) -> Ratings:
     return ratings.take(rng.random(len(ratings)) < 0.5)
 
 
+def designed_rho(split: Split, *, min_rating: float) -> dict[str, tuple[float, float]]:
+    """Compute rho with all relevant items of a user in one target set, and with each in its own."""
+    sizes, owner, pool = _pools(split, min_rating)
+    alone = float(np.mean(1 / (pool + 1)[owner])) if len(owner) else np.nan
+    return {"by-design": (_rho(owner, sizes), alone)}
+
+
+def _pools(split: Split, min_rating: float) -> tuple[npt.NDArray[Any], ...]:
+    """Give sizes of target sets, the user of each relevant item, and non-relevant targets."""
+    sizes, owner = set_sizes(split), split.test.user[split.test.value >= min_rating]
+    return sizes, owner, sizes - np.bincount(owner, minlength=len(sizes))
+
+
 def moved_rho(split: Split, *, min_rating: float, seed: int) -> dict[str, tuple[float, float]]:
-    """Compute rho before and after each of five changes of set-up or collection."""
+    """Compute rho before and after each of four changes of set-up or collection."""
     rng = stream(seed, "rho", split.fold)
-    sizes, test, train = set_sizes(split), split.test, split.train
-    owner = test.user[test.value >= min_rating]
-    n_relevant = np.bincount(owner, minlength=test.n_users)
-    pool = sizes - n_relevant
+    test, train = split.test, split.train
+    sizes, owner, pool = _pools(split, min_rating)
     rho = _rho(owner, sizes)
     half_test = _half(test, rng)
     fewer = half_test.user[half_test.value >= min_rating]
@@ -73,16 +84,15 @@ def moved_rho(split: Split, *, min_rating: float, seed: int) -> dict[str, tuple[
         for mine, judged in ((second_train, second_test), (~second_train, ~second_test))
     ]
     return {
-        "by-design": (rho, float(np.mean(1 / (pool + 1)[owner])) if len(owner) else np.nan),
         "by-ratio": (rho, _rho(fewer, sizes)),
-        "by-pool": (rho, _rho(owner, np.floor(pool / 2) + n_relevant)),
+        "by-pool": (rho, _rho(owner, np.floor(pool / 2) + sizes - pool)),
         "by-ratings": (whole, catalogue_rho(half_train, _half(test, rng), min_rating)),
         "by-users": (whole, sum(parts)),
     }
 
 
 def check_rho_moves(moved: Mapping[str, tuple[float, float]]) -> list[Check]:
-    """Tell how much rho changes with each choice, relative to what it was: `moved_rho`."""
+    """Tell how much rho changes with each choice, relative to what it was."""
     return [
         Check(_CLAIM, name, "|rho after - before|/before", 1, abs(after / before - 1))
         for name, (before, after) in moved.items()
@@ -91,9 +101,8 @@ def check_rho_moves(moved: Mapping[str, tuple[float, float]]) -> list[Check]:
 
 def reached_rho(split: Split, *, min_rating: float, seed: int) -> dict[float, float]:
     """Set rho to given values by sampling non-relevant targets and taking out test ratings."""
-    sizes, test = set_sizes(split), split.test
-    owner = stream(seed, "rho", "goals").permutation(test.user[test.value >= min_rating])
-    pool = sizes - np.bincount(owner, minlength=test.n_users)
+    sizes, owner, pool = _pools(split, min_rating)
+    owner, test = stream(seed, "rho", "goals").permutation(owner), split.test
 
     def rho(n_sampled: int, n_kept: int) -> float:
         n_relevant = np.bincount(owner[:n_kept], minlength=test.n_users)

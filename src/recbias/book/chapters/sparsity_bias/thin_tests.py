@@ -82,14 +82,16 @@ def check_moved_by_training(
     return [Check(_TRAINED, "moved-by-training", what, n_places, float(np.mean(moved)))]
 
 
-def check_without_runs(
-    without: Sequence[float], values: Mapping[str, float], told: tuple[int, int]
-) -> list[Check]:
-    """Check what becomes of 1R when test ratings run out."""
+def check_rises(without: Sequence[float]) -> list[Check]:
+    """Tell how the share of users without a relevant test rating rises as tests get thinner."""
     rises = min(np.diff(without).tolist())
+    return [Check(_UNDEFINED, "rises", "smallest rise of the share", len(without) - 1, rises)]
+
+
+def check_without_runs(values: Mapping[str, float], told: tuple[int, int]) -> list[Check]:
+    """Check what becomes of 1R when test ratings run out."""
     n_defined = sum(not np.isnan(value) for value in values.values())
     return [
-        Check(_UNDEFINED, "rises", "smallest rise of the share", len(without) - 1, rises),
         Check(_UNDEFINED, "defined", "metrics with a value", len(values), n_defined),
         Check(_UNDEFINED, "told", "|users told - counted|", told[1], abs(told[0] - told[1])),
     ]
