@@ -136,7 +136,7 @@ def test_combinations_of_options_answer_as_the_readme_says(
 ) -> None:
     found = ran(blocks("README.md", "python")[4], {})["found"]
     printed = capsys.readouterr().out
-    assert "36 universes; wins " in printed
+    assert "Popularity against Average rating: 36 universes\nwins " in printed
     assert all(text in printed for text in ("effect", "changes", "mean t"))
     assert len(found.table) == 36
     assert not len(found.refused)
