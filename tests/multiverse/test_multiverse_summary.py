@@ -376,3 +376,23 @@ def test_two_decisions_may_not_set_the_same(table):
     found = universes(table, *SYSTEMS, options, n_flips=3)
     assert found.refused["reason"].tolist() == ["X and Y both set users"]
     assert len(found.table) == 3
+
+
+def test_what_turns_out_to_be_unmeasurable_is_listed_too(table, monkeypatch):
+    right = measuring.measure
+
+    def measured(ranks, metrics, *, condensed, **named):
+        if condensed:
+            raise ConfigError("not of condensed lists\nuse others")
+        return right(ranks, metrics, condensed=condensed, **named)
+
+    monkeypatch.setattr(measuring, "measure", measured)
+    options = {"C1": ("AI-AN-AR", "condensed"), "C2": ("metric: P@5", "metric: RR")}
+    found = universes(table, *SYSTEMS, options, n_flips=3)
+    assert found.refused.to_dict("list") == {
+        "reason": ["not of condensed lists"],
+        "combinations": [2],
+    }
+    assert found.cross[..., 0].tolist() == [[0, 1], [-1, -1]]
+    with pytest.raises(ConfigError, match=r"no combination can be measured\nnot of condensed"):
+        universes(table, *SYSTEMS, {**options, "C1": ("condensed",)}, n_flips=3)

@@ -112,10 +112,15 @@ def measure_part(part: Part) -> Measured:
             raise StoreError("the code of a metric changed while an experiment ran; run it again")
     with one_thread():
         for label in part.averages:
-            sides = [
-                [_ranked(task, of_task, label) for task, of_task in zip(side, of, strict=True)]
-                for side, of in zip(part.tasks, readers, strict=True)
-            ]
+            try:
+                sides = [
+                    [_ranked(task, of_task, label) for task, of_task in zip(side, of, strict=True)]
+                    for side, of in zip(part.tasks, readers, strict=True)
+                ]
+            except ConfigError as error:
+                rows = [row for average in part.averages[label] for row in average.rows]
+                found.refused.update(dict.fromkeys(rows, str(error).partition("\n")[0]))
+                continue
             _measure_label(part, label, sides, found)
     found.damaged.extend(path for of in readers for fold in of for r in fold for path in r.damaged)
     return found

@@ -77,7 +77,7 @@ def measure_all(
             for path in measured.damaged:
                 warnings.warn(f"{path}: was damaged, computed again", StoreWarning, stacklevel=3)
     nobody = np.flatnonzero(np.isnan(numbers[:, 0])).tolist()
-    return numbers, t, {**dict.fromkeys(nobody, "nobody is averaged over"), **refused}
+    return numbers, t, {**dict.fromkeys(nobody, "there is no value on these data"), **refused}
 
 
 class _Asked(NamedTuple):
