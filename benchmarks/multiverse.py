@@ -16,7 +16,6 @@ line says how long it would take if those averages of its values came for nothin
 from __future__ import annotations
 
 import os
-import resource
 import sys
 import time
 from collections.abc import Callable
@@ -29,7 +28,6 @@ import ranx
 
 from recbias import Grid, line_up, load_dataset
 from recbias.experiment.cells import grid_cells
-from recbias.experiment.engine import end_waiting
 from recbias.experiment.reduction import Reader
 from recbias.multiverse import default_options, universes
 
@@ -117,15 +115,7 @@ def main() -> None:
     ):
         print(f"  {what:36} {milliseconds:8.2f}  x {milliseconds / each:.1f}", flush=True)
     seconds, found = timed(lambda: universes(dataset, *systems, everything, workers=2))
-    end_waiting()
-    own, of_worker = (
-        resource.getrusage(who).ru_maxrss / 2**20
-        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    print(
-        f"  all {len(found.table):,} by two workers: {seconds:.1f} s; peak {own:.2f} GB, and "
-        f"{of_worker:.2f} GB of a worker"
-    )
+    print(f"  all {len(found.table):,} by two workers: {seconds:.1f} s")
 
 
 def means_of(options: Any) -> set[str]:

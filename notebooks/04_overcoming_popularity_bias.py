@@ -969,7 +969,7 @@ checks = measure.checks(
     test_share=sigma,
     kept_share=eps,
 )
-measure.identities()  # what holds on any data, checked once in a world
+identities = measure.identities()  # what holds on any data, checked once in a world
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "uniform": uniform, "uniform_plans": plans, "checks": checks}

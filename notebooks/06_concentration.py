@@ -558,7 +558,7 @@ Markdown(tables.foretold_table(loop))
 
 # %%
 checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
-measure.identities()  # what holds on any data, checked once in a world
+identities = measure.identities()  # what holds on any data, checked once in a world
 
 # %%
 results = {"systems": measured, **({} if lengths is None else {"lengths": lengths})}

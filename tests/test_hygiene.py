@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import hashlib
 import importlib
 import inspect
@@ -51,7 +50,7 @@ from recbias.stats.comparison import subsampled_tests, subsampled_wins
 from recbias.stats.resampling import bootstrap_weights, draw_weights
 from recbias.testing import check_recommender
 from recbias.theory import draw_lists
-from recbias.trust import Shape, fit_relation, outcome_of, which_metric
+from recbias.trust import Shape, fit_relation, which_metric
 
 ROOT = Path(__file__).parents[1]
 
@@ -378,9 +377,6 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ),
     "trust.answer.which_metric": lambda seed: np.array(
         which_metric(RATINGS, 4, n_worlds=20, seed=seed).relation.interval
-    ),
-    "trust.known_truth.outcome_of": lambda seed: np.array(
-        outcome_of(dataclasses.replace(DATASET, truth=WORLD), 4, seed=seed).precision
     ),
     "trust.relation.fit_relation": lambda seed: np.array(
         fit_relation(RATINGS, 4, seed=seed).sampling

@@ -377,7 +377,7 @@ def true_orders(tables: Mapping[str, Table], cutoff: int) -> Figure:
         true_order_shares(tables, cutoff=cutoff),
         message,
         "Share of the pairs of systems that each test has in their true order, a row for each "
-        "test and a panel for each of two datasets, with two readings of the truth.",
+        "test and a panel for each dataset, with two readings of the truth.",
         partial(dots, row="protocol", levels=(50,), across="pairs of systems in the true order, %"),
         "true-orders",
     )
