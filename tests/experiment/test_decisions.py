@@ -267,11 +267,11 @@ SENTENCES = (
      "than 5 training ratings only, so that users weigh as many as they have."),
     ("lists: AI-AN-1R rel>=4", f"{MEAN} relevant test items, so that users weigh as many as they "
      "have."),
-    ("lists: AI-AN-1R rel>=4", "Systems are compared by paired t tests over users (by the mean over "
-     "their relevant test items), who weigh as many as these are, with Holm's correction where "
+    ("lists: AI-AN-1R rel>=4", "Systems are compared by paired t tests over users (by the mean "
+     "over their relevant test items), who weigh as many as these are, with Holm's correction where "
      "there are several pairs."),
-    ("lists: AI-AN-1R rel>=4; pairs: wilcoxon", "Systems are compared by Wilcoxon signed-rank tests "
-     "over users (by the mean over their relevant test items), all of whom count alike there, with "
+    ("lists: AI-AN-1R rel>=4; pairs: wilcoxon", "Systems are compared by Wilcoxon signed-rank "
+     "tests over users (by the mean over their relevant test items), all of whom count alike there, with "
      "Holm's correction where there are several pairs."),
     ("lists: AI-AN-P1R m=10 rel>=4", f"{MEAN} percentiles of popularity."),
     # B2
