@@ -210,9 +210,10 @@ def test_a_paragraph_in_words():
         "is ranked with 99 non-relevant ones drawn from all items with a test rating",
         "Items that a system cannot score are not ranked. Ratings of 3.5 or more are relevant.",
         "We report `P@10`. Values are the mean over relevant",
-        "compared by sign tests over users (by the mean over their relevant test items), all of whom "
-        "count alike there, with Holm's correction where there are several pairs. "
-        "All that is drawn, in splits, training, ties, samples and resamples, follows from seed 7. "
+        "compared by sign tests over users (by the mean over their relevant test items), all of "
+        "whom count alike there, with Holm's correction where there are several pairs. "
+        "All that is drawn, in splits, training, ties, samples and resamples, follows from "
+        "seed 7. "
         f"In full (notation of recbias {version('recbias')}): `data: keep=50% users>=5;",
     ):
         assert words in text
@@ -268,10 +269,12 @@ SENTENCES = (
     ("lists: AI-AN-1R rel>=4", f"{MEAN} relevant test items, so that users weigh as many as they "
      "have."),
     ("lists: AI-AN-1R rel>=4", "Systems are compared by paired t tests over users (by the mean "
-     "over their relevant test items), who weigh as many as these are, with Holm's correction where "
+     "over their relevant test items), who weigh as many as these are, with Holm's correction "
+     "where "
      "there are several pairs."),
     ("lists: AI-AN-1R rel>=4; pairs: wilcoxon", "Systems are compared by Wilcoxon signed-rank "
-     "tests over users (by the mean over their relevant test items), all of whom count alike there, with "
+     "tests over users (by the mean over their relevant test items), all of whom count alike "
+     "there, with "
      "Holm's correction where there are several pairs."),
     ("lists: AI-AN-P1R m=10 rel>=4", f"{MEAN} percentiles of popularity."),
     # B2

@@ -440,7 +440,8 @@ def _tables(
         "<p>A split by time needs times; five folds need time for five trainings. And, where it "
         f'applies:</p><ul class="guide-notes">{notes}</ul>'
         "<p>A methods section has the sentences whose numbers stand behind its line, and then "
-        f'<em class="guide-in-full">{escape(in_full())}</em> and the line.</p><ol class="guide-sentences">{told}</ol></details>'
+        f'<em class="guide-in-full">{escape(in_full())}</em> and the line.</p>'
+        f'<ol class="guide-sentences">{told}</ol></details>'
     )
 
 
