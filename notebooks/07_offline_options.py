@@ -35,22 +35,23 @@
 # :::
 # :::{finding} own/RATIO-80-RS
 # holds: **on four fifths, and MF is**, by {value:.3f}.
-# refuted: **on four fifths, and MF is not**, either.
+# refuted: **on four fifths, and MF still is not**.
 # open: **on four fifths, and it is not decided** who is.
 # :::
 # :::{finding} own/MOST-TURNED
-# holds: Among fourteen systems one decision alone puts another one ahead in {value} of 91 pairs.
+# holds: Among fourteen systems one decision alone puts another one ahead in {value} of 91 pairs
+#   ({numref}`fig-reversals`).
 # refuted: Among fourteen systems no decision alone puts another one ahead in more than {value} of 91 pairs.
 # open: -
 # :::
 # :::{finding} own/WORLDS-CONDENSED
 # holds: Neither option is *wrong*, but one can be nearer to the truth: where it is known, in simulated worlds,
-#   ranking only what users have rated agrees better with it than ranking everything, by {value} of the pairs of
-#   systems ({low} to {high}).
+#   ranking only what users have rated agrees better with it than ranking everything, by {value:.0%} of the pairs of
+#   systems ({low:.0%} to {high:.0%}).
 # refuted: Neither option is *wrong*, but one can be nearer to the truth: where it is known, in simulated worlds,
 #   ranking only what users have rated agrees no better with it than ranking everything.
 # open: Neither option is *wrong*; which is nearer to the truth, ranking everything or only what users have rated,
-#   simulated worlds do not decide ({low} to {high} of the pairs of systems).
+#   simulated worlds do not decide ({low:.0%} to {high:.0%} of the pairs of systems).
 # :::
 #
 # **What to do.** Write all ten decisions in [one line](#sec-options-line) before you look; take those otherwise
@@ -238,7 +239,7 @@ Markdown(tables.start_table(start))
 
 # %% [markdown]
 # :::{finding} own/READINGS
-# holds: Two numbers exchanged in one sentence of a paper are worth {value:.3f} of nDCG@10: as much as any decision.
+# holds: Two numbers exchanged in one sentence of a paper are worth {value:.3f} of nDCG@10.
 # refuted: Here the exchange does not help MF.
 # open: What the exchange is worth to MF is not decided here ({low:.3f} to {high:.3f} of nDCG@10).
 # :::
@@ -383,7 +384,7 @@ Markdown(folded("The paper's Table 3: metrics and gains, with p", tables.cells_t
 # intervals over users.
 # ```
 #
-# Where the reduced average rises, did kNN become better, or its users? MF can be asked about both groups.
+# Where the reduced average rises, did kNN become better, or its users? MF can be asked about both groups, if there are two.
 # :::{finding} own/REFUSED-MF
 # holds: At an overlap of 20, MF has {value:.2f} more P@10 for those whom kNN serves than for those it refuses:
 #   whoever is refused is hard for anybody.
@@ -545,8 +546,9 @@ figures_of_decisions.worlds(results["worlds"]).show()
 
 # %% [markdown] tags=["general"]
 # These are worlds of one make, and can show that an option misleads somewhere, not that it is right everywhere.
-# CM100k and Coat have ratings of real people on items drawn at random, and judge as follows. (These judgments are
-# a condensed list themselves, which may favour condensed lists.)
+# CM100k and Coat have ratings of real people on items drawn at random. Of the pairs of systems that these tell
+# apart, so many are right and wrong by either kind of lists. (The judgments are a condensed list themselves,
+# which may favour condensed lists.)
 
 # %% tags=["hide-input"]
 Markdown(tables.held_table(results))
@@ -594,7 +596,7 @@ Markdown(
 # by a hash. The paper's tables are lost in our copy; what the text says of them, who is ahead and what is
 # significant, is judged all the same.
 
-# %%
+# %% tags=["hide-input"]
 results["checks"] = measure.checks(
     dataset,
     min_rating=min_rating,
@@ -768,8 +770,8 @@ stated
 # %% [markdown] tags=["general"]
 # ## Summary
 #
-# Any of several: most of ten defensible decisions can decide who wins, and what a decision can act on says
-# beforehand whether it may. A small $p$ protects against another sample of users, and against no other decision;
+# Any of several may have. Each of ten decisions can be defended, most can turn who wins between some systems, and
+# what a decision can act on says beforehand whether it may. A small $p$ protects against another sample of users, and against no other decision;
 # that an option is common does not make it right, but where the truth is known, it can be asked. All decisions
 # fit into one line, and a result that another line turns is a result about that line.
 #

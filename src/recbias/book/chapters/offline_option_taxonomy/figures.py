@@ -164,7 +164,7 @@ def ratios(results: Mapping[str, Results], seeds: Table | None) -> Figure:
         "lists, with a line per system.",
         partial(
             lines, across="training ratings, %", up="nDCG@10", looks=_LOOKS, ticks=(10, 50, 90),
-            n_columns=1, height=2.7, width=NARROW,
+            n_columns=1, height=2.4, width=NARROW,
         ),
         "figures-2-and-4",
     )  # fmt: skip
@@ -193,15 +193,15 @@ def depth(systems: Results) -> Figure:
     first = said(
         "own/DEPTH-ONE-RS",
         results,
-        holds="By the first item kNN is ahead of MF (as in RankSys),",
-        refuted="By the first item kNN is not ahead of MF (as in RankSys),",
-        open="By the first item nobody is surely ahead,",
+        holds="by the first item kNN is ahead,",
+        refuted="by the first item kNN is not ahead,",
+        open="by the first item nobody surely is ahead,",
     )
     hundred = said(
         "own/DEPTH-HUNDRED-RS",
         results,
         holds="by the first hundred MF is",
-        refuted="by the first hundred MF is not ahead",
+        refuted="by the first hundred MF is not",
         open="by the first hundred nobody is",
     )
     rows = [
@@ -214,7 +214,7 @@ def depth(systems: Results) -> Figure:
     return Figure(
         "depth",
         pd.DataFrame(rows, columns=["line", "at", "value", "low", "high"]),
-        textwrap.fill(f"{first} {hundred}", _LINE),
+        textwrap.fill(f"With MF as in RankSys: {first} {hundred}", _LINE),
         "The difference of nDCG between nearest neighbours and either reading of matrix "
         "factorisation, over depth.",
         partial(
@@ -279,7 +279,7 @@ def overlap(overlaps: Results) -> Figure:
 
     def message(rows: pd.DataFrame) -> str:
         rivals = rows["line"].isin([_SHOWN[rival] for rival in READINGS])
-        level, words = rows.loc[rivals, "value"].max(), ["kNN above both readings of MF"]
+        level, words = rows.loc[rivals, "value"].max(), ["Where kNN is above both readings of MF:"]
         for kind in ("full", "reduced"):
             own = rows[rows["line"] == f"kNN, {kind} average"]
             own = own.dropna(subset="value").sort_values("at")

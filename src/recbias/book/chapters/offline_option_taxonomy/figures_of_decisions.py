@@ -11,13 +11,10 @@ from recbias.book.chapters.offline_option_taxonomy.decisions import (
     NOISE,
     alternative_name,
 )
-from recbias.book.chapters.offline_option_taxonomy.truths import shares_of
+from recbias.book.chapters.offline_option_taxonomy.tables import worlds_rows
 from recbias.book.figures import NARROW, Figure, dots, parts
 from recbias.book.findings import said
-from recbias.claims.quantities import over_worlds
 from recbias.experiment.makers import Table
-
-_BASE = "the default"
 
 
 def reversals(decisions: Table) -> Figure:
@@ -59,8 +56,6 @@ def reversals(decisions: Table) -> Figure:
     )  # fmt: skip
 
 
-_RELATIONS = {1: "popular: liked more", 0: "unrelated", -1: "popular: liked less"}
-
 _SHOWN = (
     ("A2", "ratio 0.2"),
     ("A2", "uniform 0.2"),
@@ -80,16 +75,16 @@ def worlds(table: Table) -> Figure:
     condensed = said(
         "own/WORLDS-CONDENSED",
         results,
-        holds="Condensed lists are nearer to the truth than full ones,",
-        refuted="Condensed lists are not nearer to the truth than full ones,",
-        open="Condensed lists may be nearer to the truth than full ones,",
+        holds="Condensed lists are nearer to the truth,",
+        refuted="Condensed lists are no nearer to the truth,",
+        open="Condensed lists may be nearer to the truth,",
     )
     usual = said(
         "own/WORLDS-FOUR-FIFTHS",
         results,
-        holds="and so are four fifths for training than halves",
-        refuted="nor are four fifths for training than halves",
-        open="four fifths for training are not, for certain",
+        holds="and so is training on four fifths",
+        refuted="training on four fifths is not",
+        open="training on four fifths is not, for certain",
     )
     shown = [alternative_name(*name) for name in _SHOWN]
     rows = worlds_rows(table)
@@ -102,20 +97,3 @@ def worlds(table: Table) -> Figure:
         partial(dots, levels=(0,), across="% of the pairs", width=NARROW),
         "worlds",
     )
-
-
-def worlds_rows(table: Table) -> pd.DataFrame:
-    """Say how much better each alternative agrees with the truth than what it departs from."""
-    rows = []
-    for relation, frame in table.frame.groupby("relation", sort=False):
-        line = _RELATIONS[int(np.sign(float(str(relation))))]
-        wide = 100 * shares_of(frame, "agreement")
-        options = frame.drop_duplicates("option")[["decision", "option"]]
-        for decision, option in options.itertuples(index=False):
-            if decision in ("D", _BASE):
-                continue
-            base = "condensed" if decision == "C2C" else _BASE
-            gap = over_worlds((wide[option] - wide[base]).dropna().to_numpy(float))
-            name = alternative_name(decision, option)
-            rows.append((line, decision, name, gap.value, *gap.interval))
-    return pd.DataFrame(rows, columns=["line", "group", "row", "value", "low", "high"])

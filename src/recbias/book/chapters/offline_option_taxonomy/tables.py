@@ -9,16 +9,20 @@ import numpy as np
 import pandas as pd
 
 from recbias.book.chapters.offline_option_taxonomy.decisions import alternative_name
-from recbias.book.chapters.offline_option_taxonomy.figures_of_decisions import worlds_rows
 from recbias.book.chapters.offline_option_taxonomy.setup import (
     KNN,
     READINGS,
     SYSTEMS,
     cell_metrics,
 )
-from recbias.book.chapters.offline_option_taxonomy.truths import COMMONEST, compare_with_rivals
+from recbias.book.chapters.offline_option_taxonomy.truths import (
+    COMMONEST,
+    compare_with_rivals,
+    shares_of,
+)
 from recbias.book.findings import said
 from recbias.book.html import folded, interval_text, markdown_table, plain
+from recbias.claims.quantities import over_worlds
 from recbias.claims.regions import defined
 from recbias.experiment.decisions import (
     CHOICES,
@@ -233,6 +237,26 @@ def truths_details(truths: Table | None) -> str:
     )
 
 
+_RELATIONS = {1: "popular: liked more", 0: "unrelated", -1: "popular: liked less"}
+
+
+def worlds_rows(table: Table) -> pd.DataFrame:
+    """Say how much better each alternative agrees with the truth than what it departs from."""
+    rows = []
+    for relation, frame in table.frame.groupby("relation", sort=False):
+        line = _RELATIONS[int(np.sign(float(str(relation))))]
+        wide = 100 * shares_of(frame, "agreement")
+        options = frame.drop_duplicates("option")[["decision", "option"]]
+        for decision, option in options.itertuples(index=False):
+            if decision in ("D", "the default"):
+                continue
+            base = "condensed" if decision == "C2C" else "the default"
+            gap = over_worlds((wide[option] - wide[base]).dropna().to_numpy(float))
+            name = alternative_name(decision, option)
+            rows.append((line, decision, name, gap.value, *gap.interval))
+    return pd.DataFrame(rows, columns=["line", "group", "row", "value", "low", "high"])
+
+
 def worlds_table(worlds: Table) -> str:
     """Write how much better each alternative agrees with the truth, in each kind of worlds."""
     rows = worlds_rows(worlds)
@@ -252,16 +276,16 @@ def _in_percent(row: Mapping[Any, Any]) -> str:
 
 
 def held_table(results: Mapping[str, Any]) -> str:
-    """Write about how many pairs full and condensed lists are right, by people's judgments."""
+    """Write which share of the pairs full and condensed lists have right, by people's judgments."""
     rows = []
     for data, name in _HELD.items():
         found = []
         for lists in ("DEFAULT", "CONDENSED"):
             for side in ("", "-WRONG"):
-                forms = dict.fromkeys(("holds", "refuted", "open"), "{value:cases} of {cases}")
+                forms = dict.fromkeys(("holds", "refuted", "open"), "{value:.0%}")
                 found.append(said(f"own/{name}-{lists}{side}", results, **forms) or "–")
         rows.append((data, *found))
-    head = ("pairs of systems", "full: right", "wrong", "condensed: right", "wrong")
+    head = ("pairs told apart there", "full: right", "wrong", "condensed: right", "wrong")
     return markdown_table(head, rows)
 
 
