@@ -348,19 +348,8 @@ figures.ratios(results, results["seeds"]).show()
 # [asked](#sec-options-truth).
 #
 # (sec-depth)=
-# And how far down does a user look (C2)?
-#
-# ```{glue:figure} fig_depth
-# :name: fig-depth
-#
-# The paper's Figure 6 as differences: above the line kNN is ahead. Bands: 95 % intervals.
-# ```
-
-# %% tags=["hide-input"]
-figures.depth(start).show()
-
-# %% [markdown] tags=["general"]
-# What is a rating worth? The paper starts from $g_1$, which knows liked and not liked, and tries
+# And how far down does a user look (C2)? *First item* and *deep* in {numref}`fig-options-lead` are one metric, at
+# depths of 1 and 100. What is a rating worth? The paper starts from $g_1$, which knows liked and not liked, and tries
 # $g_2(r)=(2^{r-1}-1)/(2^{r_{max}-1}-1)$, in which five stars are worth about twice as much as four. (Where the
 # lowest stars of the data are merged, as the line on the data says, $g_2$ and the orders of C2C tell fewer
 # grades apart, and claims about them are not judged.) [Rank-biased precision](#metric-rbp) is its third metric;

@@ -22,7 +22,6 @@ from recbias.book.chapters.offline_option_taxonomy import (
 )
 from recbias.book.chapters.offline_option_taxonomy.plain import Session, measured
 from recbias.book.chapters.offline_option_taxonomy.setup import (
-    DEPTHS,
     FILLS,
     KNN,
     OVERLAPS,
@@ -202,14 +201,6 @@ def test_other_seeds_are_runs_of_their_own() -> None:
     assert len(figures.ratios(given, None).rows) == 6
 
 
-def test_depth_compares_both_readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "said", untold)
-    values = {("full", f"nDCG@{depth}"): (0.5, 0.7, 0.3) for depth in DEPTHS}
-    found = figures.depth(results_of(values)).rows  # type: ignore[arg-type]
-    assert found["at"].tolist() == [*DEPTHS, *DEPTHS]
-    assert found["value"].iloc[[0, -1]].tolist() == pytest.approx([-0.2, 0.2])
-
-
 def test_the_best_number_of_neighbours_is_told_for_each_policy() -> None:
     sizes = {1: f"{KNN} k=1", 3: f"{KNN} k=3", 10: f"{KNN} k=10", 30: f"{KNN} k=30", 100: KNN}
     best = dict(zip(FILLS, (100, 30, 10, 1), strict=True))
@@ -274,7 +265,6 @@ def test_a_cell_is_for_whom_it_is_significant(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("name", "topic_results", "records"),
     [
-        ("depth", "systems", ("DEPTH-ONE-RS", "DEPTH-HUNDRED-RS")),
         ("significance", "cells", ("CELLS-KNN-RS", "CELLS-MF-RS")),
         ("worlds", "worlds", ("WORLDS-CONDENSED", "WORLDS-FOUR-FIFTHS")),
     ],

@@ -28,7 +28,6 @@ SENTENCES = {
     ("06", "alike"),
     ("06", "loop"),
     ("06", "ranks"),
-    ("07", "depth"),
     ("07", "significance"),
     ("07", "worlds"),
 }

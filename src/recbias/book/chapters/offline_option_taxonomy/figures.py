@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from recbias.book.chapters.offline_option_taxonomy.setup import (
-    DEPTHS,
     FILLS,
     KNN,
     OVERLAPS,
@@ -42,16 +40,9 @@ _LOOKS: Mapping[str, int] = {
     _SHOWN[KNN]: 0,
     "kNN, full average": 0,
     "kNN, reduced average": 3,
-    **{
-        words: number
-        for number, rival in enumerate(READINGS, start=1)
-        for words in (_SHOWN[rival], f"kNN − {_SHOWN[rival]}")
-    },
+    **{_SHOWN[rival]: number for number, rival in enumerate(READINGS, start=1)},
 }
 """Which look a line of a system has in all figures."""
-
-_LINE = 44
-"""Characters of a title that fit a narrow figure."""
 
 _SWAPPED = READINGS[1]
 """The reading of MF with which the two systems are as close as the paper says."""
@@ -182,47 +173,6 @@ def _listed(ratios: Sequence[int], n_ratios: int) -> str:
     if len(ratios) > 2 and steps == {10}:
         return f"at {ratios[0]} to {ratios[-1]} %"
     return f"at {', '.join(map(str, ratios))} %"
-
-
-# -- depth -----------------------------------------------------------------------------------------
-
-
-def depth(systems: Results) -> Figure:
-    """Follow kNN - MF by nDCG of full lists over its depth: Fig. 6."""
-    results = {"systems": systems}
-    first = said(
-        "own/DEPTH-ONE-RS",
-        results,
-        holds="by the first item kNN is ahead,",
-        refuted="by the first item kNN is not ahead,",
-        open="by the first item nobody surely is ahead,",
-    )
-    hundred = said(
-        "own/DEPTH-HUNDRED-RS",
-        results,
-        holds="by the first hundred MF is",
-        refuted="by the first hundred MF is not",
-        open="by the first hundred nobody is",
-    )
-    rows = [
-        (f"kNN − {_SHOWN[rival]}", at, gap.value, *gap.interval)
-        for rival in READINGS
-        for at in DEPTHS
-        if f"nDCG@{at}" in systems.grid.by_label["full"]
-        for gap in [systems[KNN, "full", f"nDCG@{at}"] - systems[rival, "full", f"nDCG@{at}"]]
-    ]
-    return Figure(
-        "depth",
-        pd.DataFrame(rows, columns=["line", "at", "value", "low", "high"]),
-        textwrap.fill(f"With MF as in RankSys: {first} {hundred}", _LINE),
-        "The difference of nDCG between nearest neighbours and either reading of matrix "
-        "factorisation, over depth.",
-        partial(
-            lines, across="depth d", up="difference of nDCG@d", looks=_LOOKS, level=0, log=True,
-            ticks=(1, 10, 100), keys_abreast=1, width=NARROW,
-        ),
-        "figure-6",
-    )  # fmt: skip
 
 
 # -- items without a score, users without neighbours -----------------------------------------------

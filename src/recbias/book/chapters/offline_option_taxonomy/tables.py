@@ -282,10 +282,11 @@ def held_table(results: Mapping[str, Any]) -> str:
         found = []
         for lists in ("DEFAULT", "CONDENSED"):
             for side in ("", "-WRONG"):
-                forms = dict.fromkeys(("holds", "refuted", "open"), "{value:.0%}")
-                found.append(said(f"own/{name}-{lists}{side}", results, **forms) or "–")
+                record, form = f"own/{name}-{lists}{side}", "{value:.0%}"
+                share = said(record, results, holds=form, refuted=form, open=form)
+                found.append(share or "–")
         rows.append((data, *found))
-    head = ("pairs told apart there", "full: right", "wrong", "condensed: right", "wrong")
+    head = ("", "full: right", "wrong", "condensed: right", "wrong")
     return markdown_table(head, rows)
 
 
