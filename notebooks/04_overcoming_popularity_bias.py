@@ -76,7 +76,7 @@
 #
 # **After this chapter you can** build a uniform test, and say when data do not allow one; tell two reasons
 # apart for which popularity may win even there; and choose a test by what you believe about popularity and
-# liking. You need [chapter 3](03_popularity_bias) and half an hour.
+# liking. You need {doc}`chapter 3 <03_popularity_bias>` and half an hour.
 
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown
@@ -191,14 +191,16 @@ figures.nearer(simulated["worlds"]).show()
 # **Uniform tests (U1R, UAR).** Choose a set $T$ of items and give each the same number $\eta$ of test
 # ratings. The test is to have a share $\sigma$ of all ratings, and every item of $T$ keeps a share
 # $\varepsilon$ of its own for training. With items by falling number of ratings $|R(i_k)|$ the largest such
-# $T$ is $i_1,\dots,i_\zeta$:
+# $T$ has the first $\zeta$ items:
 #
-# $$\zeta=\max\{k: (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\},\qquad
-# \eta=\lfloor(1-\varepsilon)\,|R(i_\zeta)|\rfloor .$$
+# $$\zeta=\max\{k: (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\}$$
 #
-# (The paper prints $\eta$ without the floor: [E09](#err-e09).) U1R ranks one relevant item at a time among
-# sampled ones of $T$, UAR all of $T$. An older remedy {cite:p}`cremonesi2010` takes the most popular tenth of
-# the items, the *head*, out of the test.
+# The quota is what the last of them can spare (printed without the floor: [E09](#err-e09)):
+#
+# $$\eta=\lfloor(1-\varepsilon)\,|R(i_\zeta)|\rfloor$$
+#
+# U1R ranks one relevant item at a time among sampled ones of $T$, UAR all of $T$. An older remedy
+# {cite:p}`cremonesi2010` takes the most popular tenth of the items, the *head*, out of the test.
 #
 # Every system is trained twice: on random folds, and on {glue:text}`n_draws` uniform splits, whose results
 # are averaged. Tests with one relevant item are taken *in expectation* over samples of {glue:text}`size`
@@ -364,7 +366,7 @@ checks = measure.checks(
     test_share=sigma,
     kept_share=eps,
 )
-measure.identities()  # what holds on any data, checked once in a world
+identities = measure.identities()  # what holds on any data, checked once in a world
 
 # %% [markdown] tags=["general"]
 # **What data allow.** Every item of $T$ has to give as many ratings as the least popular of them can spare,
@@ -411,7 +413,7 @@ figures.places({"systems": measured, "uniform": uniform}).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_places
-# :name: fig-places
+# :name: fig-places-by-1r
 #
 # The paper's Figure 8 as places: its five systems, MF and kNN read as predictors of ratings
 # ([E25](#err-e25)), by precision with one relevant item at a time.
@@ -487,10 +489,9 @@ figures.causes(kept, cutoff).show()
 #
 # **Stratified recall** {cite:p}`steck2011` gives a hit the less weight, the more positives its item has,
 #
-# $$sr@n=\frac{\sum_{i\in\text{first }n}w_i}{\sum_{i\in PR_{test}(u)}w_i},\qquad
-# w_i=|PR(i)|^{-\gamma/(\gamma+1)} ,$$
+# $$sr@n=\frac{\sum_{i\in\text{first }n}w_i}{\sum_{i\in PR_{test}(u)}w_i}$$
 #
-# and takes for granted that the chance of a like to be rated grows as the exponent says.
+# with $w_i=|PR(i)|^{-\gamma/(\gamma+1)}$, and takes for granted that the chance of a like to be rated grows as the exponent says.
 
 # %% tags=["hide-input"]
 figures.counted_otherwise(measured).show()

@@ -597,6 +597,7 @@ figures.flat(simulated).show()
 of_truth = {}
 if truth == "unbiased":
     of_truth["judged_pairs"] = measure.judged_pairs(dataset, min_rating=min_rating)
+if truth:
     of_truth["true_order"] = measure.true_order(dataset, min_rating=min_rating, seed=seed)
 
 # %% tags=["hide-input"]
@@ -687,6 +688,7 @@ if truth:
 
 # %%
 checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
+identities = measure.identities()  # what holds on any data, checked once in a world
 
 # %%
 results = {"systems": measured, "optimal": optimal, "optima": optima, "checks": checks}

@@ -234,6 +234,15 @@ def test_columns_come_in_the_order_that_is_asked_for() -> None:
     assert kept() == before
 
 
+def test_worlds_that_cannot_be_made_are_left_out_where_that_is_asked() -> None:
+    impossible = World("world(relation=0.5,skew=0,users=60,items=40)", 9, {"relation": 0.5})
+    grid = asked(worlds=[impossible, named(1)], systems=[POPULAR])
+    with pytest.raises(ConfigError, match="relation"):
+        run_worlds(grid)
+    (table,) = run_worlds(grid, only_possible=True)
+    assert digest_of(table) == digest_of(run_worlds(asked(1, systems=[POPULAR]))[0])
+
+
 def test_labels_are_in_no_key() -> None:
     other = replace(named(1), labels={"what": "ever"})
     assert [c.key for c in asked(worlds=[other]).cells()] == [c.key for c in asked(1).cells()]

@@ -36,6 +36,7 @@ from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
 from recbias.data.simulation import PreferenceOptions, preference_world
 from recbias.errors import ConfigError, DataError
+from recbias.experiment import worlds as world_grids
 from recbias.experiment.makers import Table
 from recbias.experiment.results import Quantity
 from recbias.protocol.testset import dataset_splits
@@ -47,7 +48,6 @@ from recbias.trust import (
     Shape,
     answer_from,
     fit_relation,
-    known_truth,
     world_outcomes,
 )
 from recbias.trust import answer as answer_module
@@ -225,7 +225,8 @@ def test_ratings_that_tell_nothing_are_refused() -> None:
 
 def test_an_outcome_is_what_plain_loops_find() -> None:
     dataset = load_dataset(SMALL)
-    found = trust.outcome_of(dataset, 4)
+    (found,) = world_outcomes([SMALL], 4)
+    assert found is not None
     fold = dataset_splits(dataset, SPLIT, seed=1)[0]
     systems = trust.compared_systems(4)
     place = [system.name for system in systems].index("Average rating")
@@ -279,10 +280,10 @@ def test_less_of_antip_is_better_and_a_margin_decides() -> None:
     assert Outcome("w", tuple(four), tuple(-one), tuple(true)).better == "antiP"
 
 
-def test_no_truth_no_outcome() -> None:
-    dataset = dataclasses.replace(load_dataset(SMALL), truth=None)
-    with pytest.raises(ConfigError, match="is not known"):
-        trust.outcome_of(dataset, 4)
+def test_there_are_outcomes_in_worlds_only() -> None:
+    with pytest.raises(ConfigError, match="ml-100k"):
+        world_outcomes(["ml-100k"], 4)
+    assert world_outcomes(["world(relation=0.5,skew=0,users=200,items=150)"], 4) == [None]
 
 
 @pytest.mark.slow
@@ -300,7 +301,7 @@ def test_outcomes_are_kept_and_do_not_depend_on_workers(
     def trained_again(*_: object, **__: object) -> None:
         raise AssertionError("was kept")
 
-    monkeypatch.setattr(known_truth, "outcome_of", trained_again)
+    monkeypatch.setattr(world_grids, "_measure_cell", trained_again)
     assert world_outcomes(names, 4) == found
     with pytest.raises(AssertionError, match="was kept"):  # another question
         world_outcomes(names[:1], 3)
@@ -526,7 +527,7 @@ def test_the_evaluation_asks_as_a_reader_does(
     assert index == ("world",)
     assert row["matched"] == len(matched)
     assert row["antiP"] == np.mean([each.better == "antiP" for each in matched])
-    own = trust.outcome_of(load_dataset(SMALL), 4)
+    (own,) = world_outcomes([SMALL], 4)
     assert (row["tau_P"], row["right"]) == (own.tau_precision, own.better)
 
 

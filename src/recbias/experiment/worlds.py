@@ -396,7 +396,9 @@ class _Cell(NamedTuple):
         return {name: float(np.mean(of_seeds)) for name, of_seeds in values.items()}
 
 
-def run_worlds(*grids: WorldGrid, workers: int = 1) -> list[pd.DataFrame]:
+def run_worlds(
+    *grids: WorldGrid, workers: int = 1, only_possible: bool = False
+) -> list[pd.DataFrame]:
     """Measure grids on their worlds, computing only the cells that are not there yet.
 
     Parameters
@@ -405,6 +407,8 @@ def run_worlds(*grids: WorldGrid, workers: int = 1) -> list[pd.DataFrame]:
         What to measure. A world that several of them have is made once.
     workers
         Local processes. The results do not depend on it, bit for bit.
+    only_possible
+        Leave worlds out that cannot be made, such as one whose relation cannot be reached.
 
     Returns
     -------
@@ -432,7 +436,8 @@ def run_worlds(*grids: WorldGrid, workers: int = 1) -> list[pd.DataFrame]:
     tasks = [tuple(of_world.values()) for of_world in missing.values()]
     reusable = not any(part for grid in grids for part in grid.asked.outside)
     with open_executor(max(1, min(workers, len(tasks))), kept=reusable) as executor:
-        for measured in run_all(_measure_world, tasks, executor, label="worlds"):
+        work = partial(_measure_world, only_possible=only_possible)
+        for measured in run_all(work, tasks, executor, label="worlds"):
             kept |= measured
     return [
         pd.DataFrame(
@@ -444,6 +449,7 @@ def run_worlds(*grids: WorldGrid, workers: int = 1) -> list[pd.DataFrame]:
                     **(kept[cell.key] or {}),
                 }
                 for cell in of_grid
+                if kept[cell.key] is not None
             ]
         )
         for of_grid in cells
@@ -484,9 +490,16 @@ def _see(world: World) -> Seen:
 # -- cells -----------------------------------------------------------------------------------------
 
 
-def _measure_world(cells: Sequence[_Cell]) -> dict[str, dict[str, float]]:
+def _measure_world(
+    cells: Sequence[_Cell], *, only_possible: bool = False
+) -> dict[str, dict[str, float]]:
     """Make a world, and measure and keep its cells one by one; return their values by key."""
-    seen = _see(cells[0].world)
+    try:
+        seen = _see(cells[0].world)
+    except ConfigError:
+        if only_possible:
+            return {}
+        raise
     return {cell.key: _measure_cell(seen, cell) for cell in cells}
 
 

@@ -20,7 +20,6 @@ from recbias.trust.known_truth import (
     Outcome,
     better_metric,
     compared_systems,
-    outcome_of,
     revisions,
     world_outcomes,
 )
@@ -41,7 +40,6 @@ __all__ = [
     "choice_of",
     "compared_systems",
     "fit_relation",
-    "outcome_of",
     "revisions",
     "which_metric",
     "world_outcomes",

@@ -13,21 +13,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recbias._system.places import cells_dir
 from recbias._system.streams import stream
-from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import exact
 from recbias.data.simulation import REVISION, parse_world
-from recbias.errors import ConfigError
-from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.grid import component_revisions
-from recbias.experiment.store import digest, platform_record, read_document, write_document
-from recbias.metrics import measure, parse_metric
-from recbias.metrics.aggregation import aggregate
-from recbias.protocol.protocol import Protocol
-from recbias.protocol.testset import dataset_splits
-from recbias.ranking import rank_once
-from recbias.recommenders import System
+from recbias.experiment.worlds import Seen, World, WorldGrid, run_worlds
+from recbias.metrics import parse_metric
+from recbias.protocol.splits import Split
+from recbias.recommenders import Recommender, System
 from recbias.stats.agreement import kendall_tau
 
 __all__ = [
@@ -36,7 +29,6 @@ __all__ = [
     "Outcome",
     "better_metric",
     "compared_systems",
-    "outcome_of",
     "revisions",
     "world_outcomes",
 ]
@@ -158,52 +150,13 @@ def better_metric(difference: float) -> Better:
     return "antiP" if difference <= -MARGIN + 1e-9 else "either"
 
 
-def outcome_of(dataset: Dataset, min_rating: float, *, seed: int = 1) -> Outcome:
-    """Train the systems on observed ratings, and order them by what is observed and by the truth.
-
-    Of the observed ratings a fifth is tested on. True is the share of the ten listed items that
-    their users like.
-
-    Parameters
-    ----------
-    dataset
-        A world.
-    min_rating
-        The smallest rating that says liking.
-    seed
-        Names split, training and ties.
-
-    Raises
-    ------
-    ConfigError
-        If the truth of the data set is not known.
-    """
-    if dataset.truth is None:
-        raise ConfigError(f"the truth of {dataset.name} is not known")
-    liked = dataset.truth.true_rating(np.arange(dataset.ratings.n_users)) >= min_rating
-    fold = dataset_splits(dataset, SPLIT, seed=seed)[0]
-    protocol = Protocol.parse(f"AI-AN-AR rel>={exact(min_rating)} users=tested")
-    metrics = [parse_metric(f"P@{CUTOFF}"), parse_metric(f"antiP@{CUTOFF}")]
-    rows = []
-    for system in compared_systems(min_rating):
-        rng = stream(seed, "train", system.stream_label(), 0, 0)
-        model = system.build().fit(fold.train, rng=rng)
-        positions, _ = rank_once(model, fold, depth=CUTOFF, seed=seed)
-        table = positions.table(protocol.rule)
-        values = measure(table, metrics, min_rating=min_rating)
-        seen = aggregate(
-            table, values, min_rating=min_rating, population=protocol.averaging.population
-        )
-        lists = positions.lists("AI", CUTOFF)
-        hits = np.take_along_axis(liked, np.maximum(lists, 0), axis=1) & (lists >= 0)
-        rows.append((float(seen[0]), float(seen[1]), float(hits.mean())))
-    return Outcome(dataset.name, *(tuple(column) for column in zip(*rows, strict=True)))
-
-
 def world_outcomes(
     worlds: Sequence[str], min_rating: float, *, workers: int = 1
 ) -> list[Outcome | None]:
-    """Find the outcome in each world; what was found before is kept in the folder of cells.
+    """Train the systems on what is observed in each world, and order them by that and by the truth.
+
+    Of the observed ratings a fifth is tested on. True is the share of the ten listed items that
+    their users like. What was found before is kept in the folder of cells.
 
     Parameters
     ----------
@@ -219,10 +172,46 @@ def world_outcomes(
     list of Outcome or None
         In the order of `worlds`; None for one that cannot be made, because its relation cannot be
         reached.
+
+    Raises
+    ------
+    ConfigError
+        If a name is not that of a world.
     """
-    work = partial(_kept_outcome, min_rating=min_rating)
-    with open_executor(workers) as executor:
-        return run_all(work, list(worlds), executor, label="worlds")
+    names = [str(parse_world(world)) for world in worlds]
+    liked = f"AI-AN-AR rel>={exact(min_rating)}"
+    systems = compared_systems(min_rating)
+    (table,) = run_worlds(
+        WorldGrid(
+            [World(name, 1, {"world": name}) for name in dict.fromkeys(names)],
+            [(system.name, partial(_trained, system)) for system in systems],
+            {"observed": f"{liked} users=tested", "true": liked},
+            {
+                "P": ("observed", f"P@{CUTOFF}"),
+                "antiP": ("observed", f"antiP@{CUTOFF}"),
+                "true P": ("true", f"P@{CUTOFF}"),
+            },
+            split=SPLIT,
+            tests={"true": "truth"},
+        ),
+        workers=workers,
+        only_possible=True,
+    )
+    if table.empty:
+        return [None] * len(names)
+    found = {
+        str(name): Outcome(
+            str(name), *(tuple(of_world[column]) for column in ("P", "antiP", "true P"))
+        )
+        for name, of_world in table.groupby("world", sort=False)
+    }
+    return [found.get(name) for name in names]
+
+
+def _trained(system: System, seen: Seen, fold: Split) -> Recommender:
+    """Train a system, by the stream of a fold with a number, which worlds do not have elsewhere."""
+    rng = stream(seen.seed, "train", system.stream_label(), 0, 0)
+    return system.build().fit(fold.train, rng=rng)
 
 
 def revisions(min_rating: float) -> dict[str, Any]:
@@ -234,28 +223,3 @@ def revisions(min_rating: float) -> dict[str, Any]:
         "metrics": [parse_metric(f"{name}@{CUTOFF}").identity() for name in ("P", "antiP")],
         "split": SPLIT,
     }
-
-
-def _kept_outcome(world: str, *, min_rating: float) -> Outcome | None:
-    world = str(parse_world(world))
-    parameters = {"world": world, "min_rating": min_rating, "uses": revisions(min_rating)}
-    key = digest(parameters)
-    path = cells_dir() / "outcomes" / key[:2] / f"{key}.json"
-    if path.is_file():
-        stored = read_document(path)["body"]["outcome"]
-        return stored and Outcome(world, *(tuple(column) for column in stored))
-    try:
-        made = outcome_of(load_dataset(world), min_rating)
-    except ConfigError:
-        made = None
-    write_document(
-        path,
-        kind="outcome",
-        key=key,
-        dataset={"name": world},
-        parameters=parameters,
-        provenance=platform_record(),
-        times={},
-        body={"outcome": made and [made.precision, made.anti_precision, made.true]},
-    )
-    return made

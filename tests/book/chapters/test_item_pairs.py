@@ -1,5 +1,6 @@
 """Pairs of items on data: what makers count, what criteria read of it, and what the page shows."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -14,8 +15,9 @@ from recbias.book.chapters.true_vs_false_positive_disagreement import pair_table
 from recbias.book.chapters.true_vs_false_positive_disagreement import pairs as of_pairs
 from recbias.book.chapters.true_vs_false_positive_disagreement.examples import examples
 from recbias.book.chapters.true_vs_false_positive_disagreement.flatness import FLATNESS, flatness
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import drawn_judgments
 from recbias.claims.evidence import NotComputed
-from recbias.data.datasets import Dataset, dataset_info
+from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.ratings import Ratings
 from recbias.data.simulation import make_world
 from recbias.errors import ConfigError
@@ -177,34 +179,8 @@ def test_relations_over_items_are_those_of_scipy():
     for name, values in pd.DataFrame(rows).mean().items():
         assert found[name] == pytest.approx(values, abs=1e-9), name
     assert found["line", "p(rel|train)"] == pytest.approx(found["line", "p(not rel|train)"])
-    assert (found["count"] == 0).all()
     assert drawn.shape == (len(frame), 1000)
     assert drawn.mean(axis=1) == pytest.approx(frame["value"], abs=0.02)
-
-
-def test_exceptions_to_identities_are_counted(monkeypatch):
-    """Each count sees a broken twin: odds that flatten, shares that do not mirror each other."""
-    counts = [np.array(each) for each in ([3, 1, 2], [1, 2, 2], [0, 0, 0], [0, 0, 0])]
-    names = [
-        ("count", each)
-        for each in (
-            "shares not turned round",
-            "odds less steep than p(train)",
-            "signs of f_P and f_antiP",
-        )
-    ]
-    assert [of_items._fixed(counts, 9)[name] for name in names] == [0, 0, 0]
-    own = of_items._Items.of(counts, 9)
-    twins = [
-        own._replace(disliked=own.liked),
-        own._replace(f_p=1 + own.popularity, f_anti=-own.popularity),  # odds that hardly vary
-        own._replace(f_anti=-own.f_anti, f_p=own.f_p - 2 * own.f_anti),
-    ]
-    found = []
-    for twin in twins:
-        monkeypatch.setattr(of_items._Items, "of", classmethod(lambda cls, *_, own=twin: own))
-        found.append([of_items._fixed(counts, 9)[name] for name in names])
-    assert found == [[2, 0, 0], [0, 1, 0], [0, 0, 3]]
 
 
 def test_intervals_hold_what_other_users_give():
@@ -257,6 +233,22 @@ def test_the_observed_optima_are_compared_with_the_truth_pair_by_pair(judged):
             told = [sign for sign in signs if sign]
             assert found[optimum, judgments] == pytest.approx(np.mean(np.array(told) > 0))
     assert drawn.shape == (4, 1000)
+
+
+def test_the_users_of_a_world_are_asked_of_items_drawn_at_random():
+    world = load_dataset("world(users=60,items=80,density=0.1,seed=2)")
+    drawn = drawn_judgments(world, seed=1)
+    assert (drawn.user_counts() == 8).all()
+    truth = world.truth.true_rating(np.arange(60))
+    np.testing.assert_allclose(drawn.value, truth[drawn.user, drawn.item])
+    _, frame, _ = of_items.true_order.function(world, min_rating=4, seed=1)
+    asked = dataclasses.replace(world, unbiased=drawn, truth=None)  # the same, of people
+    assert drawn_judgments(asked, seed=1) is drawn
+    pd.testing.assert_frame_equal(
+        frame, of_items.true_order.function(asked, min_rating=4, seed=1)[1]
+    )
+    # The twin: others are asked of other items.
+    assert not frame.equals(of_items.true_order.function(world, min_rating=4, seed=2)[1])
 
 
 def test_orders_that_tell_nothing_apart_agree_on_no_number():

@@ -94,6 +94,10 @@ def _complement(x, found=None):
     return module.check_complement(found or x.found, x.counted)
 
 
+def _judged(x, found=None, counted=None):
+    return module.check_judged(found or x.found, counted or x.counted)
+
+
 def _losses(x, **changes):
     given = {name: changes.get(name, getattr(x, name)) for name in ("found", "counted", "worst")}
     return module.check_losses(**given)
@@ -103,7 +107,10 @@ def _positive(x, systems=None, liked=None):
     systems = systems or x.systems
     if liked is None:
         liked = module.positive_only(systems, cutoff=CUTOFF, min_rating=MIN_RATING)
-    return module.check_positive_only(systems, liked, cutoff=CUTOFF, min_rating=MIN_RATING)
+    return [
+        *module.check_positive_only(systems, liked, cutoff=CUTOFF, min_rating=MIN_RATING),
+        *module.check_covered(systems, liked, min_rating=MIN_RATING),
+    ]
 
 
 def _with(found, where, **values):
@@ -259,10 +266,10 @@ CHECKS = {
         },
     ),
     ("MCCRS20-D-FALL", "without-dislikes"): (
-        _anti,
+        _judged,
         lambda worst: worst < 0.05,
         {
-            "nobody disliked a thing": lambda x: _anti(
+            "nobody disliked a thing": lambda x: _judged(
                 x,
                 counted=dataclasses.replace(
                     x.counted, all_disliked=np.zeros_like(x.counted.all_disliked)
@@ -303,10 +310,10 @@ CHECKS = {
         },
     ),
     ("MCCRS20-C-COMPL", "divided-by-n"): (
-        _complement,
+        _judged,
         lambda worst: 0.1 < worst <= 1,
         {
-            "by the judged items": lambda x: _complement(
+            "by the judged items": lambda x: _judged(
                 x,
                 _with(
                     x.found,
@@ -317,10 +324,10 @@ CHECKS = {
         },
     ),
     ("MCCRS20-C-COMPL", "empty"): (
-        _complement,
+        _judged,
         none,
         {
-            "nobody has a list": lambda x: _complement(
+            "nobody has a list": lambda x: _judged(
                 x,
                 _with(
                     x.found,
@@ -358,10 +365,10 @@ CHECKS = {
         },
     ),
     ("MCCRS20-C-COMPL", "not-judged"): (
-        _complement,
+        _judged,
         lambda worst: 0.9 < worst <= 1,
         {
-            "all judged": lambda x: module.check_complement(
+            "all judged": lambda x: module.check_judged(
                 x.found,
                 dataclasses.replace(x.counted, liked=CUTOFF - x.counted.disliked),
             )
@@ -577,14 +584,16 @@ def test_a_check_rejects_a_broken_twin(sound, claim, name, twin):
 
 def test_systems_are_judged_together(sound):
     """What is counted is added up over the systems, and the worst of them is told."""
-    found = module.check_systems(
-        sound.systems, sound.split.test, min_rating=MIN_RATING, cutoff=CUTOFF
+    found, one = (
+        [
+            check
+            for make in (module.check_systems, module.check_lists)
+            for check in make(systems, sound.split.test, min_rating=MIN_RATING, cutoff=CUTOFF)
+        ]
+        for systems in (sound.systems, sound.systems[:1])
     )
     names = [(check.claim, check.name) for check in found]
     assert len(set(names)) == len(names)
-    one = module.check_systems(
-        sound.systems[:1], sound.split.test, min_rating=MIN_RATING, cutoff=CUTOFF
-    )
     checked = {key: check.n_checked for key, check in zip(names, found, strict=True)}
     for check in one:
         if check.claim != "MCCRS20-C-CONDPOS":

@@ -19,16 +19,18 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.optima import (
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.optimum_checks import (
     Items,
+    check_apart,
+    check_curves,
     check_estimates,
     check_factors,
     check_first_places,
+    check_one_factor,
     check_popularity,
     check_scores,
     check_sides,
     first_places,
     items_of,
     judged_by_all,
-    optimum_checks,
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.small_worlds import (
     SCORES,
@@ -229,8 +231,8 @@ def test_broken_odds_are_noticed(items: Items, monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_side_of_a_rating_is_a_matter_of_chance(folds) -> None:
     rng = np.random.default_rng(1)
+    assert worst(check_apart(folds[0]), "both-sides") == 0
     found = check_sides(folds[0], rng, min_rating=4)
-    assert worst(found, "both-sides") == 0
     assert worst(found, "item-free") > 0.001
     assert worst(found, "relevance-free") > 0.001
 
@@ -247,7 +249,7 @@ def test_sides_that_hang_on_the_item_or_on_liking_are_noticed(folds) -> None:
     by_item = dataclasses.replace(split, train=ratings.take(~low), test=ratings.take(low))
     assert worst(check_sides(by_item, rng, min_rating=4), "item-free") <= 0.001
     twice = dataclasses.replace(split, train=ratings)
-    assert worst(check_sides(twice, rng, min_rating=4), "both-sides") == len(split.test)
+    assert worst(check_apart(twice), "both-sides") == len(split.test)
 
 
 def test_p_values_of_random_splits_are_uniform() -> None:
@@ -258,7 +260,7 @@ def test_p_values_of_random_splits_are_uniform() -> None:
     rule, found = SplitRule.parse("ratio 0.2"), []
     for _ in range(200):
         (split,) = rule.splits(ratings, rng=rng)
-        found.append([c.worst for c in check_sides(split, rng, min_rating=4)[1:]])
+        found.append([c.worst for c in check_sides(split, rng, min_rating=4)])
     for column in np.array(found).T:
         assert scipy.stats.kstest(column, "uniform").pvalue > 0.001
 
@@ -297,8 +299,9 @@ def test_popularity_counts_for_one_and_against_the_other(items: Items) -> None:
     rho = scipy.stats.spearmanr(items.f_anti, items.rated).statistic
     assert worst(found, "anti-precision-and-popularity") == pytest.approx(rho)
     assert rho < 0 < worst(found, "precision-and-popularity")
-    assert worst(found, "popular-higher-at-equal-relevance") == worst(found, "odds-alone") == 0
     assert 0 < worst(found, "popular-higher") < 0.5
+    found = check_one_factor(items)
+    assert worst(found, "popular-higher-at-equal-relevance") == worst(found, "odds-alone") == 0
 
 
 def test_popularity_by_hand() -> None:
@@ -311,13 +314,12 @@ def test_popularity_by_hand() -> None:
     # Pairs: 1-2, 1-3, 1-4, 2-4, 3-4. f_anti: -1/9, -2/8, -1/8, 0; only the last is above others.
     assert worst(found, "popular-higher") == 3 / 5
     # One pair has one and the same share below 1: both of the first two are liked by nobody.
-    (equal,) = (c for c in found if c.name == "popular-higher-at-equal-relevance")
+    equal, _ = check_one_factor(few)
     assert (equal.n_checked, equal.worst) == (1, 0)
     turned = dataclasses.replace(few, f_anti=-few.f_anti)
-    assert worst(check_popularity([turned]), "popular-higher-at-equal-relevance") == 1
+    assert worst(check_one_factor(turned), "popular-higher-at-equal-relevance") == 1
     # The least favourable fold counts.
     both = check_popularity([few, turned])
-    assert worst(both, "popular-higher-at-equal-relevance") == 1
     assert worst(both, "anti-precision-and-popularity") == max(
         worst(check_popularity([each]), "anti-precision-and-popularity") for each in (few, turned)
     )
@@ -327,15 +329,34 @@ def test_popularity_by_hand() -> None:
 
 def test_odds_that_fall_with_popularity_are_noticed(items: Items, monkeypatch) -> None:
     monkeypatch.setattr(Items, "odds", property(lambda self: 1.0 / self.rated))
-    assert worst(check_popularity([items]), "odds-alone") > 0
+    assert worst(check_one_factor(items), "odds-alone") > 0
+
+
+def test_curves_of_counts_are_those_of_counts(items: Items, monkeypatch) -> None:
+    names = ("shares-turned", "steeper-odds", "signs")
+    found = check_curves(items)
+    assert [worst(found, name) for name in names] == [0, 0, 0]
+    assert all(check.n_checked > 1000 for check in found)
+    few = Items(9, np.array([3, 1, 2]), np.array([1, 2, 2]), np.zeros(3), np.zeros(3))
+    twins = [
+        (few, "share", few.disliked / few.rated),  # both shares are one
+        (few, "odds", 1 + few.rated / 9),  # odds that hardly vary
+        (dataclasses.replace(few, f_p=-few.share, f_anti=few.share), "odds", few.odds),
+    ]
+    seen = []
+    for twin, column, values in twins:
+        with monkeypatch.context() as patch:
+            patch.setattr(Items, column, property(lambda _, values=values: values))
+            seen.append([worst(check_curves(twin), name) > 0 for name in names])
+    assert seen == [[True, False, False], [False, True, False], [False, False, True]]
 
 
 def test_estimates_per_judgment_order_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     judgments = TestSet("truth", sample=20)
     splits = dataset_splits(load_dataset("synthetic"), "ratio 0.2", seed=1, judgments=judgments)
-    found = check_estimates(splits, min_rating=4)
+    found, other = (check_estimates(splits, restricted=r, min_rating=4) for r in (True, False))
     assert worst(found, "restricted-estimates") == 0
-    assert worst(found, "unrestricted-estimates") > 0.05
+    assert worst(other, "unrestricted-estimates") > 0.05
     # An oracle that ranks all the same by one metric is noticed.
     oracle = checked.OracleRanking
     monkeypatch.setattr(
@@ -343,13 +364,8 @@ def test_estimates_per_judgment_order_alike(monkeypatch: pytest.MonkeyPatch) -> 
         "OracleRanking",
         lambda test, metric, restricted, least: oracle(test, metric, False, least),
     )
-    assert worst(check_estimates(splits, min_rating=4), "restricted-estimates") > 0
-
-
-def test_all_checks_are_made_once(folds) -> None:
-    found = optimum_checks(folds[:2], [], min_rating=4, seed=1)
-    names = [(check.claim, check.name) for check in found]
-    assert len(set(names)) == len(names) == 35
+    found = check_estimates(splits, restricted=True, min_rating=4)
+    assert worst(found, "restricted-estimates") > 0
 
 
 # -- tables ----------------------------------------------------------------------------------------

@@ -20,7 +20,10 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import (
     item_judgments,
     judged_before,
 )
-from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import (
+    CHAPTER,
+    drawn_judgments,
+)
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
@@ -32,7 +35,6 @@ from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
 from recbias.stats.resampling import bootstrap_weights, linear_replicates
-from recbias.theory import steepness
 
 GROUPS = 100
 """So many random groups of users, as equal as can be, are left out in turn."""
@@ -143,7 +145,7 @@ class _Users(NamedTuple):
         return linear_replicates(np.array(list(values.values())), centred, self.weights)
 
 
-@maker(CHAPTER, Table, parts=("splits",))
+@maker(CHAPTER, Table, revision=2, parts=("splits",))
 def items(
     dataset: Dataset, *, min_rating: float, split: str, seed: int
 ) -> tuple[tuple[str, ...], pd.DataFrame, FloatArray]:
@@ -163,13 +165,13 @@ def items(
     index : tuple of str
         ``measure`` and ``of``, such as ``Pearson`` and ``f_P and p(train)``. Measures are
         ``Pearson``, ``Spearman``, ``Gini``; ``line``, the share of the variance of a sorted curve
-        that a straight line explains; ``p``, of a Pearson correlation, the largest of the folds;
-        and ``count``, exceptions to an identity, all folds together.
+        that a straight line explains; and ``p``, of a Pearson correlation, the largest of the
+        folds.
     frame : DataFrame
         The ``value``, over items with a training rating: the mean over the folds, where nothing
         else is said.
     replicates : ndarray
-        On resampled users; those of ``p`` and ``count`` are the value itself. What users move is
+        On resampled users; those of ``p`` are the value itself. What users move is
         computed on the first fold; the mean over folds, that share most ratings, moves no more.
     """
     users = _Users.of(dataset.ratings.n_users, seed)
@@ -182,13 +184,8 @@ def items(
         name: float(np.mean([statistics[name] for statistics in estimates])) for name in first
     }
     drawn = users.replicates(values, influence)
-    fixed = [_fixed(of_fold, n_users) for of_fold in counts]
-    numbers = {
-        name: float(
-            (np.max if name[0] == "p" else np.sum)([statistics[name] for statistics in fixed])
-        )
-        for name in fixed[0]
-    }
+    tested = [_p_values(of_fold, n_users) for of_fold in counts]
+    numbers = {name: max(of_fold[name] for of_fold in tested) for name in tested[0]}
     frame = pd.DataFrame(
         [(*name, float(value)) for name, value in (values | numbers).items()],
         columns=["measure", "of", "value"],
@@ -257,26 +254,9 @@ def _line(ascending: FloatArray) -> float:
     return _pearson(ascending, np.arange(len(ascending))) ** 2
 
 
-def _fixed(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], float]:
-    """Compute p-values, and exceptions to identities."""
-    by_item = _Items.of(counts, n_users)
-    columns = by_item.columns
-    places = scipy.stats.rankdata(by_item.liked) + scipy.stats.rankdata(by_item.disliked)
-    first = np.unique(by_item.rated, return_index=True)[1]
-    odds = (by_item.f_p - by_item.f_anti)[first]  # what both optima make of the ratings, in sum
-    rated = by_item.popularity[first]
-    flatter = steepness(odds[:, None], odds) < steepness(rated[:, None], rated) - _ROUNDING
-    return {
-        **{("p", f"{a} and {b}"): _p_of_pearson(columns[a], columns[b]) for a, b in _FIGURE_4},
-        ("count", "shares not turned round"): float((places != len(places) + 1).sum()),
-        ("count", "odds less steep than p(train)"): float(flatter.sum() / 2),
-        ("count", "signs of f_P and f_antiP"): float(
-            ((by_item.f_p < 0) | (by_item.f_anti > 0)).sum()
-        ),
-    }
-
-
-_ROUNDING = 1e-12
+def _p_values(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], float]:
+    columns = _Items.of(counts, n_users).columns
+    return {("p", f"{a} and {b}"): _p_of_pearson(columns[a], columns[b]) for a, b in _FIGURE_4}
 
 
 # -- figures -----------------------------------------------------------------------------------
@@ -360,11 +340,11 @@ def true_order(
     Parameters
     ----------
     dataset
-        One with an unbiased part.
+        One with an unbiased part, or a world, whose users are asked of a tenth of the items.
     min_rating
         Smallest rating that is relevant.
     seed
-        Names the groups of users.
+        Names the groups of users; of a world also the items that are asked of.
 
     Returns
     -------
@@ -382,13 +362,13 @@ def true_order(
     ConfigError
         If the data set has no unbiased part.
     """
-    if dataset.unbiased is None:
+    if (drawn := drawn_judgments(dataset, seed=seed)) is None:
         raise ConfigError(f"{dataset.name} has no unbiased part")
     users = _Users.of(dataset.ratings.n_users, seed)
-    seen = dataset.ratings.take(judged_before(dataset))
+    seen = dataset.ratings.take(judged_before(dataset.ratings, drawn))
     judged, twice, train = (
         _group_counts(ratings, users.group, min_rating)
-        for ratings in (dataset.unbiased, seen, dataset.ratings)
+        for ratings in (drawn, seen, dataset.ratings)
     )
     unseen = [every - repeated for every, repeated in zip(judged, twice, strict=True)]
     values, influence = users.estimate([*train, *judged, *unseen], _agreements)

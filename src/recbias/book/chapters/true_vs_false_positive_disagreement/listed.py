@@ -56,6 +56,16 @@ class Counted:
     loss: FloatArray
 
     @property
+    def tested(self) -> npt.NDArray[np.bool_]:
+        """Users with a test rating."""
+        return (self.all_liked + self.all_disliked) > 0
+
+    @property
+    def all_judged(self) -> npt.NDArray[np.bool_]:
+        """Users whose list is full and judged at every place."""
+        return self.liked + self.disliked == self.loss.shape[1]
+
+    @property
     def unjudged(self) -> IntArray:
         """Items of the list without a test rating."""
         return self.listed - self.liked - self.disliked

@@ -7,7 +7,7 @@ package's. Every check takes what it judges as an argument.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -40,127 +40,78 @@ def check_anti(found: Measured, counted: Counted, better: Mapping[str, str | Non
     MCCRS20 Sec. 3, definitions of anti-precision and fallout.
     """
     n_users, cutoff = counted.loss.shape
-    judged = counted.liked + counted.disliked
-    some, whole = judged > 0, counted.listed == cutoff
-    negative = counted.all_disliked > 0
-    tested = (counted.all_liked + counted.all_disliked) > 0
-    in_list = counted.disliked > 0
-    left_out = counted.all_disliked - counted.disliked
-    of_antip = largest(found.full["antiP|judged"][some] - (counted.disliked / judged.clip(1))[some])
-    sums = counted.liked + counted.disliked + counted.unjudged
-    shares = [
-        found.full["P"] - counted.liked / sums.clip(1),
-        found.full["antiP"] - counted.disliked / sums.clip(1),
-    ]
-    of_fallout = found.full["fallout"] - counted.disliked / (counted.disliked + left_out).clip(1)
+    judged, in_list = counted.liked + counted.disliked, counted.disliked > 0
+    negative, every = counted.all_disliked > 0, np.ones(n_users, dtype=bool)
+    sums, full = (judged + counted.unjudged).clip(1), found.full
+    shares = [full["P"] - counted.liked / sums, full["antiP"] - counted.disliked / sums]
+    rows = [
+        (_ANTI, "fraction", "|antiP of judged items - FP/(TP + FP)|", judged > 0,
+         full["antiP|judged"] - counted.disliked / judged.clip(1)),
+        (_ANTI, "flipped", "|antiP - P of flipped relevance|", every,
+         full["antiP"] - found.turned["P"]),
+        (_ANTI, "unjudged", "|P - TP/(TP + FP + U)| and the like of antiP",
+         counted.listed == cutoff, np.array(shares)),
+        (_FALLOUT, "fraction", "|fallout - FP/(FP + TN)|", negative,
+         full["fallout"] - counted.disliked / counted.all_disliked.clip(1)),
+        (_FALLOUT, "flipped", "|fallout - R of flipped relevance|", negative,
+         full["fallout"] - found.turned["R"]),
+    ]  # fmt: skip
     checks = [
-        Check(
-            _ANTI, "fraction", "|antiP of judged items - FP/(TP + FP)|", int(some.sum()), of_antip
-        ),
-        Check(
-            _ANTI,
-            "flipped",
-            "|antiP - P of flipped relevance|",
-            n_users,
-            largest(found.full["antiP"] - found.turned["P"]),
-        ),
-        Check(
-            _ANTI,
-            "unjudged",
-            "|P - TP/(TP + FP + U)| and the like of antiP",
-            int(whole.sum()),
-            largest([share[whole] for share in shares]),
-        ),
-        Check(
-            _FALLOUT,
-            "fraction",
-            "|fallout - FP/(FP + TN)|",
-            int(negative.sum()),
-            largest(of_fallout[negative]),
-        ),
-        Check(
-            _FALLOUT,
-            "without-dislikes",
-            "share of tested users without disliked test item",
-            int(tested.sum()),
-            float(np.mean(~negative[tested])),
-        ),
-        Check(
-            _FALLOUT,
-            "flipped",
-            "|fallout - R of flipped relevance|",
-            int(negative.sum()),
-            largest((found.full["fallout"] - found.turned["R"])[negative]),
-        ),
+        Check(claim, name, what, int(users.sum()), largest(apart[..., users]))
+        for claim, name, what, users, apart in rows
     ]
-    for claim, name in ((_ANTI, "antiP"), (_FALLOUT, "fallout")):
-        stays = found.without_one[name][in_list] >= found.full[name][in_list]
-        wrong = int(stays.sum()) if better[name] == "lower" else n_users
+    for claim, metric in ((_ANTI, "antiP"), (_FALLOUT, "fallout")):
+        stays = found.without_one[metric][in_list] >= full[metric][in_list]
+        wrong = int(stays.sum()) if better[metric] == "lower" else n_users
         what = "lists whose value does not fall when a disliked item leaves them"
         checks.append(Check(claim, "orientation", what, int(in_list.sum()), wrong))
     return checks
 
 
 def check_complement(found: Measured, counted: Counted) -> list[Check]:
-    """Tell by how much P + antiP differs from 1, where everything is judged and where not.
+    """Compare P + antiP with 1, where everything is judged and where not.
 
     References
     ----------
     MCCRS20 Sec. 3; the authors' code divides condensed precision by tp + fp.
     """
-    tested = (counted.all_liked + counted.all_disliked) > 0
-    cutoff = counted.loss.shape[1]
     precision, anti = (found.condensed[name] for name in ("P|judged", "antiP|judged"))
-    known = tested & ~np.isnan(precision)
-    by_n = found.condensed["P"] + found.condensed["antiP"]
-    slope = _slope(anti[known], precision[known])
+    known = counted.tested & ~np.isnan(precision)
     adds_up = np.abs(found.full["P"] + found.full["antiP"] - 1) < _ROUNDING
-    all_judged = counted.liked + counted.disliked == cutoff
-    sums = "P + antiP"
+    unlike = (adds_up != counted.all_judged)[counted.tested]
+    slope = _slope(anti[known], precision[known])
+    rows = [
+        ("complement", "|P + antiP - 1| in condensed lists, divided by their judged items",
+         known, largest((precision + anti - 1)[known])),
+        ("slope", "|1 + slope of P on antiP over users| in condensed lists", known, abs(1 + slope)),
+        ("premise", "full lists where P + antiP = 1 and all are judged do not go together",
+         counted.tested, int(unlike.sum())),
+    ]  # fmt: skip
     return [
-        Check(
-            _COMPLEMENT,
-            "complement",
-            f"|{sums} - 1| in condensed lists, divided by their judged items",
-            int(known.sum()),
-            largest((precision + anti - 1)[known]),
-        ),
-        Check(
-            _COMPLEMENT,
-            "divided-by-n",
-            f"1 - ({sums}) in condensed lists, divided by n",
-            int(tested.sum()),
-            largest((1 - by_n)[tested]),
-        ),
-        Check(
-            _COMPLEMENT,
-            "empty",
-            "empty condensed lists",
-            int(tested.sum()),
-            int((tested & ~known).sum()),
-        ),
-        Check(
-            _COMPLEMENT,
-            "slope",
-            "|1 + slope of P on antiP over users| in condensed lists",
-            int(known.sum()),
-            abs(1 + slope),
-        ),
-        Check(
-            _COMPLEMENT,
-            "premise",
-            f"full lists where {sums} = 1 and all are judged do not go together",
-            int(tested.sum()),
-            int((adds_up != all_judged)[tested].sum()),
-        ),
-        Check(
-            _COMPLEMENT,
-            "not-judged",
-            "share of full lists with an unjudged item",
-            int(tested.sum()),
-            float(np.mean(~all_judged[tested])),
-        ),
+        Check(_COMPLEMENT, name, what, int(users.sum()), worst) for name, what, users, worst in rows
     ]
+
+
+def check_judged(found: Measured, counted: Counted) -> list[Check]:
+    """Tell how many lists have nothing judged, or something that is not, and what P + antiP lacks.
+
+    References
+    ----------
+    MCCRS20 Sec. 3.
+    """
+    tested, n_tested = counted.tested, int(counted.tested.sum())
+    by_n = found.condensed["P"] + found.condensed["antiP"]
+    rows = [
+        (_FALLOUT, "without-dislikes", "share of tested users without disliked test item",
+         float(np.mean(counted.all_disliked[tested] == 0))),
+        (_COMPLEMENT, "divided-by-n", "1 - (P + antiP) in condensed lists, divided by n",
+         largest((1 - by_n)[tested])),
+        (_COMPLEMENT, "empty", "empty condensed lists",
+         int(np.isnan(found.condensed["P|judged"][tested]).sum())),
+        (_COMPLEMENT, "not-judged", "share of full lists with an unjudged item",
+         float(np.mean(~counted.all_judged[tested]))),
+    ]  # fmt: skip
+    return [Check(claim, name, what, n_tested, worst) for claim, name, what, worst in rows]
 
 
 def _slope(x: FloatArray, y: FloatArray) -> float:
@@ -189,44 +140,44 @@ def check_positive_only(
     ----------
     MCCRS20 Sec. 3.
     """
-    first = listed[0].table
+    first, scored = listed[0].table, _scored_by_all(listed)
     liked = first.value >= min_rating
-    scored = np.all([listing.table.rank > 0 for listing in listed], axis=0)
-    complete = np.bincount(first.user[liked & ~scored], minlength=first.n_users) == 0
     some = np.bincount(first.user[liked], minlength=first.n_users) > 0
     both = np.array([_binary(listing.table, cutoff, min_rating) for listing in listed])
-    what = f"largest - smallest value over the systems, of {', '.join(BINARY)}"
     n_liked = int(some.sum())
-    return [
-        Check(
-            _POSITIVE,
-            "positive-only",
-            f"{what}; liked items known",
-            n_liked,
-            _spread(found[..., some]),
-        ),
-        Check(
-            _POSITIVE,
-            "with-dislikes",
-            f"{what}; all judged items known",
-            n_liked,
-            _spread(both[..., some]),
-        ),
-        Check(
-            _POSITIVE,
-            "without-score",
-            "share of liked test items without a score",
-            int(liked.sum()),
-            float(np.mean(~scored[liked])) if liked.any() else float("nan"),
-        ),
-        Check(
-            _POSITIVE,
-            "with-coverage",
-            f"{what}; liked items known and scored",
-            int((some & complete).sum()),
-            _spread(found[..., some & complete]),
-        ),
+    without = float(np.mean(~scored[liked])) if liked.any() else float("nan")
+    rows = [
+        ("positive-only", f"{_SPREAD}; liked items known", n_liked, _spread(found[..., some])),
+        ("with-dislikes", f"{_SPREAD}; all judged items known", n_liked, _spread(both[..., some])),
+        ("without-score", "share of liked test items without a score", int(liked.sum()), without),
     ]
+    return [Check(_POSITIVE, *row) for row in rows]
+
+
+def check_covered(listed: Sequence[Listed], found: FloatArray, *, min_rating: float) -> list[Check]:
+    """Compare systems in the same way, of users whose liked items all have a score by every system.
+
+    References
+    ----------
+    MCCRS20 Sec. 3.
+    """
+    first, scored = listed[0].table, _scored_by_all(listed)
+    liked = first.value >= min_rating
+    n_liked, n_missing = (
+        np.bincount(first.user[rows], minlength=first.n_users) for rows in (liked, liked & ~scored)
+    )
+    users = (n_liked > 0) & (n_missing == 0)
+    what = f"{_SPREAD}; liked items known and scored"
+    return [
+        Check(_POSITIVE, "with-coverage", what, int(users.sum()), _spread(found[..., users])),
+    ]
+
+
+_SPREAD = f"largest - smallest value over the systems, of {', '.join(BINARY)}"
+
+
+def _scored_by_all(listed: Sequence[Listed]) -> npt.NDArray[np.bool_]:
+    return np.asarray(np.all([listing.table.rank > 0 for listing in listed], axis=0))
 
 
 def _spread(values: FloatArray) -> float:
@@ -291,23 +242,14 @@ def check_losses(found: Measured, counted: Counted, worst: FloatArray) -> list[C
     ndcl = (counted.loss / np.log2(places + 1)).sum(axis=1)[negative] / worst[negative]
     is_bad = counted.loss > 0
     first = np.where(is_bad.any(axis=1), 1 / (is_bad.argmax(axis=1) + 1), 0.0)[negative]
+    rows = [
+        ("worst-order", "|nDCL - loss of the list/loss of its worst order|",
+         found.full["nDCL"][negative] - ndcl),
+        ("first-disliked", "|antiRR - 1/place of the first disliked item|",
+         found.full["antiRR"][negative] - first),
+    ]  # fmt: skip
     n_users = int(negative.sum())
-    return [
-        Check(
-            _LOSS,
-            "worst-order",
-            "|nDCL - loss of the list/loss of its worst order|",
-            n_users,
-            largest(found.full["nDCL"][negative] - ndcl),
-        ),
-        Check(
-            _LOSS,
-            "first-disliked",
-            "|antiRR - 1/place of the first disliked item|",
-            n_users,
-            largest(found.full["antiRR"][negative] - first),
-        ),
-    ]
+    return [Check(_LOSS, name, what, n_users, largest(apart)) for name, what, apart in rows]
 
 
 _LISTED = (None, 5, 1, None, 2, 4, 3, None, 4, 1)
@@ -331,12 +273,8 @@ def spreadsheet() -> dict[str, float]:
     )
     ranks = [parse_metric(text) for text in ("RR", "antiRR")]
     first, first_bad = measure(four, ranks, min_rating=4).mean(axis=1)
-    return {
-        "nDCL": float(loss),
-        "nDCG": float(gain),
-        "MRR": float(first),
-        "antiMRR": float(first_bad),
-    }
+    found = {"nDCL": loss, "nDCG": gain, "MRR": first, "antiMRR": first_bad}
+    return {name: float(value) for name, value in found.items()}
 
 
 _PRINTED = {
@@ -369,18 +307,26 @@ _ROUNDING = 1e-9
 def check_systems(
     listed: Sequence[Listed], test: Ratings, *, min_rating: float, cutoff: int
 ) -> list[Check]:
-    """Make the checks that look at lists, of all systems together."""
+    """Make the checks of what holds for any lists, of all systems together."""
     better = {
         name: parse_metric(f"{name}@{cutoff}").declaration.better for name in ("antiP", "fallout")
     }
     worst = worst_order(test, cutoff=cutoff, min_rating=min_rating)
     checks: list[Check] = []
-    for listing in listed:
-        measured = measure_lists(listing.table, min_rating=min_rating, cutoff=cutoff)
-        counted = count_lists(listing.lists, test, min_rating)
+    for measured, counted in _each(listed, test, min_rating, cutoff):
         checks += check_anti(measured, counted, better)
         checks += check_complement(measured, counted)
         checks += check_losses(measured, counted, worst)
+    liked = positive_only(listed, cutoff=cutoff, min_rating=min_rating)
+    return [*_over_systems(checks), *check_covered(listed, liked, min_rating=min_rating)]
+
+
+def check_lists(
+    listed: Sequence[Listed], test: Ratings, *, min_rating: float, cutoff: int
+) -> list[Check]:
+    """Make the checks of what hangs on who lists and judges what, of all systems together."""
+    each = _each(listed, test, min_rating, cutoff)
+    checks = [check for of_system in each for check in check_judged(*of_system)]
     liked = positive_only(listed, cutoff=cutoff, min_rating=min_rating)
     return [
         *_over_systems(checks),
@@ -388,17 +334,23 @@ def check_systems(
     ]
 
 
+def _each(
+    listed: Sequence[Listed], test: Ratings, min_rating: float, cutoff: int
+) -> Iterator[tuple[Measured, Counted]]:
+    for listing in listed:
+        measured = measure_lists(listing.table, min_rating=min_rating, cutoff=cutoff)
+        yield measured, count_lists(listing.lists, test, min_rating)
+
+
 def _over_systems(checks: Sequence[Check]) -> list[Check]:
+    """Join them: exceptions are added up, a share is averaged, and else the worst stands."""
     merged = []
     for joined in joined_checks(checks):
-        same = [
-            check.worst
-            for check in checks
-            if (check.claim, check.name) == (joined.claim, joined.name)
-        ]
-        if joined.name in ("orientation", "premise", "empty"):
-            joined = dataclasses.replace(joined, worst=sum(same))
-        elif joined.name == "not-judged":
-            joined = dataclasses.replace(joined, worst=float(np.mean(same)))
-        merged.append(joined)
+        alike = (each for each in checks if (each.claim, each.name) == (joined.claim, joined.name))
+        values = [each.worst for each in alike]
+        worst = {"not-judged": float(np.mean(values))} | dict.fromkeys(_COUNTED, sum(values))
+        merged.append(dataclasses.replace(joined, worst=worst.get(joined.name, joined.worst)))
     return merged
+
+
+_COUNTED = ("orientation", "premise", "empty")

@@ -1,4 +1,4 @@
-"""What chapter 5 checks of Eqs. 2 and 4 of MCCRS20 on data: scores, their factors, the split.
+"""What chapter 5 checks of Eqs. 1-4 of MCCRS20: scores, their factors, the split, popularity.
 
 Scores are those of the recommenders, and counts are taken apart from them. Every check takes what
 it judges as an argument.
@@ -6,6 +6,7 @@ it judges as an argument.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,9 +20,11 @@ import scipy  # its parts are loaded when they are first used: `stats` takes lon
 from recbias._system.streams import stream
 from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import item_judgments
 from recbias.book.chapters.true_vs_false_positive_disagreement.small_worlds import (
+    MIN_RATING,
     dense_ratings,
     small_world_checks,
 )
+from recbias.book.chapters.true_vs_false_positive_disagreement.variables import pairs_of
 from recbias.claims.checks import Check, joined_checks
 from recbias.data.ratings import Ratings
 from recbias.experiment.cells import rank_split
@@ -29,6 +32,7 @@ from recbias.metrics import measure, parse_metric
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import TargetRule
 from recbias.recommenders import Algorithm, OptimalAntiPrecision, OptimalPrecision, OracleRanking
+from recbias.theory import steepness
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -98,23 +102,16 @@ def check_scores(items: Items) -> list[Check]:
     ----------
     MCCRS20 Eqs. 2 and 4.
     """
-    checks = []
-    for claim, scores, counts in (
-        (EQ2, items.f_p, items.liked),
-        (EQ4, -items.f_anti, items.disliked),
-    ):
-        off = sum(
-            np.float32(float(Fraction(count, items.n_users - rated))) != np.float32(score)
-            for score, count, rated in zip(
-                scores[items.finite].tolist(),
-                counts[items.finite].tolist(),
-                items.rated[items.finite].tolist(),
-                strict=True,
-            )
+    checks, free = [], (items.n_users - items.rated)[items.finite].tolist()
+    for claim, scores, of_item in (
+        (EQ2, items.f_p, items.liked), (EQ4, -items.f_anti, items.disliked),
+    ):  # fmt: skip
+        counts = of_item[items.finite].tolist()
+        exact = [float(Fraction(*each)) for each in zip(counts, free, strict=True)]
+        off = np.count_nonzero(
+            np.array(exact, np.float32) != scores[items.finite].astype(np.float32)
         )
-        checks.append(
-            Check(claim, "formula", "items with another score", int(items.finite.sum()), float(off))
-        )
+        checks.append(Check(claim, "formula", "items with another score", len(free), float(off)))
     return checks
 
 
@@ -134,16 +131,25 @@ def check_factors(items: Items) -> list[Check]:
     factors = np.maximum(np.abs(f_p / odds - share), np.abs(f_anti / odds - (share - 1)))
     n = int(chosen.sum())
     rows = [
-        (
-            "both-forms",
-            "largest difference",
-            np.abs(-odds * (1 - share) - odds * (share - 1)).max(),
-        ),
+        ("both-forms", "largest difference",
+         np.abs(-odds * (1 - share) - odds * (share - 1)).max()),
         ("odds-rise", "items with no larger odds than one that fewer users have", fails),
         ("same-odds", "largest relative difference", np.abs((f_p - f_anti) / odds - 1).max()),
         ("relevance-factor", "largest difference", factors.max()),
-    ]
+    ]  # fmt: skip
     return [Check(EQ4, name, what, n, float(worst)) for name, what, worst in rows]
+
+
+def check_apart(split: Split) -> list[Check]:
+    """Count the pairs of user and item that are on both sides of a split.
+
+    References
+    ----------
+    MCCRS20 Eq. 2, the steps of its derivation.
+    """
+    first, second = pairs_of(split.train), pairs_of(split.test)
+    both = len(np.intersect1d(first, second, assume_unique=True))
+    return [Check(EQ2, "both-sides", "pairs", len(second), float(both))]
 
 
 def check_sides(split: Split, rng: np.random.Generator, *, min_rating: float) -> list[Check]:
@@ -154,7 +160,7 @@ def check_sides(split: Split, rng: np.random.Generator, *, min_rating: float) ->
     MCCRS20 Eq. 2, the steps of its derivation.
     """
     sides = [np.array(item_judgments(part, min_rating)) for part in (split.train, split.test)]
-    (in_train, in_test), n_items = (counts.sum(axis=0) for counts in sides), split.test.n_items
+    in_train, in_test = (counts.sum(axis=0) for counts in sides)
     rated = in_train + in_test
     share = in_test.sum() / rated.sum()
     squares = _uneven(in_test, rated, share)
@@ -168,10 +174,7 @@ def check_sides(split: Split, rng: np.random.Generator, *, min_rating: float) ->
     excess = (sides[1][0][several] - m * k / n).sum()
     variance = (m * (n - m) * k * (n - k) / (n**2 * (n - 1))).sum()
     p_liked = 2 * scipy.stats.norm.sf(abs(excess) / np.sqrt(variance)) if variance > 0 else 1.0
-    keys = [part.user.astype(np.int64) * n_items + part.item for part in (split.train, split.test)]
-    both = len(np.intersect1d(keys[0], keys[1], assume_unique=True))
     return [
-        Check(EQ2, "both-sides", "pairs", len(keys[1]), float(both)),
         Check(EQ2, "item-free", "p", int((rated > 0).sum()), float(p_items)),
         Check(EQ2, "relevance-free", "p", int(several.sum()), float(p_liked)),
     ]
@@ -258,34 +261,62 @@ def check_popularity(folds: Sequence[Items]) -> list[Check]:
     ----------
     MCCRS20 Conclusion 2.
     """
-    claim, checks = "MCCRS20-C2", []
+    what, checks = "Spearman's correlation", []
     for items in folds:
         rated = items.rated
         spearman = [_spearman(scores, rated) for scores in (items.f_anti, items.f_p)]
         n_pairs, higher = _against(rated, items.f_anti)
-        n_equal, higher_at_equal = _against(rated, items.f_anti, at=items.share, below=1.0)
-        mean, odds = items.liked.sum() / rated.sum(), items.odds[items.finite]
-        finite = rated[items.finite]
-        alone = sum(
-            _against(finite, sign * odds * (mean - shift), ties=True)[1]
-            for sign, shift in ((-1, 0.0), (1, 1.0))
-        )
         rows = [
-            ("anti-precision-and-popularity", "Spearman's correlation", len(rated), spearman[0]),
+            ("anti-precision-and-popularity", what, len(rated), spearman[0]),
             ("popular-higher", "share of pairs", n_pairs, higher / max(n_pairs, 1)),
-            ("popular-higher-at-equal-relevance", "share of pairs", n_equal,
-             higher_at_equal / max(n_equal, 1)),
-            ("precision-and-popularity", "- Spearman's correlation", len(rated), -spearman[1]),
-            ("odds-alone", "pairs", n_pairs, float(alone)),
-        ]  # fmt: skip
-        checks += [Check(claim, name, what, n, float(worst)) for name, what, n, worst in rows]
-    joined = {check.name: check for check in joined_checks(checks)}
-    lowest = joined.pop("precision-and-popularity")
-    what = "Spearman's correlation"
+            ("precision-and-popularity", what, len(rated), -spearman[1]),
+        ]
+        checks += [Check(_C2, *row) for row in rows]
+    *joined, lowest = joined_checks(checks)
+    return [*joined, dataclasses.replace(lowest, worst=-lowest.worst)]
+
+
+def check_one_factor(items: Items) -> list[Check]:
+    """Compare items by popularity alone: with one p(rel|train), their own or that of all.
+
+    References
+    ----------
+    MCCRS20 Conclusion 2.
+    """
+    n_equal, higher = _against(items.rated, items.f_anti, at=items.share, below=1.0)
+    mean, odds, rated = items.liked.sum() / items.rated.sum(), items.odds, items.rated
+    odds, rated = odds[items.finite], rated[items.finite]
+    (n_pairs, against_p), (_, with_anti) = (
+        _against(rated, scores, ties=True) for scores in (-odds * mean, odds * (mean - 1))
+    )
     return [
-        *joined.values(),
-        Check(claim, lowest.name, what, lowest.n_checked, -lowest.worst),
-    ]
+        Check(_C2, "popular-higher-at-equal-relevance", "share of pairs", n_equal,
+              higher / max(n_equal, 1)),
+        Check(_C2, "odds-alone", "pairs", n_pairs, float(against_p + with_anti)),
+    ]  # fmt: skip
+
+
+def check_curves(items: Items) -> list[Check]:
+    """Compare shares, odds and scores of the items with what follows from their being counts.
+
+    References
+    ----------
+    MCCRS20 Sec. 4.3 and Figs. 2-4.
+    """
+    ranks = scipy.stats.rankdata(items.share) + scipy.stats.rankdata(items.disliked / items.rated)
+    first = np.unique(items.rated[items.finite], return_index=True)[1]
+    odds, rated = (each[items.finite][first] for each in (items.odds, items.rated / items.n_users))
+    flatter = steepness(odds[:, None], odds) < steepness(rated[:, None], rated) - _ROUNDING
+    wrong_signs = (items.f_p < 0) | (items.f_anti > 0)
+    n_items, n_pairs = len(ranks), len(odds) * (len(odds) - 1) // 2
+    return [
+        Check("MCCRS20-L", "shares-turned", "items with another place by the share of disliked "
+              "ratings, turned round", n_items, float((ranks != n_items + 1).sum())),
+        Check("MCCRS20-T1", "steeper-odds", "pairs of numbers of ratings with odds less steep than "
+              "p(train)", n_pairs, float(flatter.sum() / 2)),
+        Check("MCCRS20-F4", "signs", "items with f_P below 0 or f_antiP above", n_items,
+              float(wrong_signs.sum())),
+    ]  # fmt: skip
 
 
 def _spearman(scores: FloatArray, rated: IntArray) -> float:
@@ -324,70 +355,74 @@ def _count_pairs(
     return n_pairs, n_higher
 
 
-def check_estimates(splits: Sequence[Split], *, min_rating: float) -> list[Check]:
+def check_estimates(splits: Sequence[Split], *, restricted: bool, min_rating: float) -> list[Check]:
     """Compare the orders of Eqs. 1 and 3 as judgments of an unbiased test estimate them.
 
     References
     ----------
     MCCRS20 Conclusion 1; the authors' estimates, restricted and not.
     """
-    claim, checks = "MCCRS20-C1", []
+    checks, name = [], "restricted-estimates" if restricted else "unrestricted-estimates"
     for split in splits:
         judged = (split.test.item_counts() > 0) & (split.train.item_counts() > 0)
-        for name, restricted in (("restricted-estimates", True), ("unrestricted-estimates", False)):
-            one, three = (
-                OracleRanking(split.test, metric, restricted, min_rating)
-                .fit(split.train)
-                .score(np.array([0]))[0][judged]
-                for metric in ("P", "antiP")
-            )
-            n_pairs = len(one) * (len(one) - 1) // 2
-            apart = sum(
-                np.count_nonzero(
-                    np.sign(one[item + 1 :] - one[item]) != np.sign(three[item + 1 :] - three[item])
-                )
-                for item in range(len(one))
-            )
-            worst = float(apart) if restricted else apart / max(n_pairs, 1)
-            checks.append(Check(claim, name, "pairs of items", n_pairs, worst))
+        one, three = (
+            OracleRanking(split.test, metric, restricted, min_rating)
+            .fit(split.train)
+            .score(np.array([0]))[0][judged]
+            for metric in ("P", "antiP")
+        )
+        n_pairs = len(one) * (len(one) - 1) // 2
+        apart = sum(
+            np.count_nonzero(np.sign(one[i + 1 :] - one[i]) != np.sign(three[i + 1 :] - three[i]))
+            for i in range(len(one))
+        )
+        worst = float(apart if restricted else apart / max(n_pairs, 1))
+        checks.append(Check("MCCRS20-C1", name, "pairs of items", n_pairs, worst))
     return joined_checks(checks)
+
+
+def optimum_identities(fold: Split, judged: Split, *, min_rating: float, seed: int) -> list[Check]:
+    """Make the checks of Eqs. 1-4 and of what follows from them: of worlds, and of a fold.
+
+    Another split of the same data has a sample of the truth as its test.
+    """
+    items = items_of(fold.train, min_rating=min_rating)
+    whole = judged_by_all(stream(seed, "checks", "judged by all"))
+    oracle = OracleRanking(whole.test, "P", restricted=True)
+    nothing = ("", "")
+    tried = (
+        (OptimalPrecision(min_rating), fold, (EQ2, "observed-precision"), nothing),
+        (OptimalAntiPrecision(min_rating), fold, nothing, (EQ4, "observed-anti-precision")),
+        (oracle, whole, ("MCCRS20-EQ1", "true-precision"), ("MCCRS20-EQ3", "true-anti-precision")),
+    )
+    first: list[Check] = []
+    for model, split, *names in tried:
+        least = min_rating if split is fold else MIN_RATING
+        found = first_places(model.fit(split.train), split, min_rating=least, seed=seed)
+        first += check_first_places(found, [*names, _TRAINED], min_rating=least)
+    return [
+        *small_world_checks(stream(seed, "checks", "small worlds")),
+        *joined_checks(first),
+        *check_scores(items),
+        *check_factors(items),
+        *check_apart(fold),
+        *check_one_factor(items),
+        *check_curves(items),
+        *check_estimates([judged], restricted=True, min_rating=min_rating),
+    ]
 
 
 def optimum_checks(
     folds: Sequence[Split], unbiased: Sequence[Split], *, min_rating: float, seed: int
 ) -> list[Check]:
-    """Make all checks of Eqs. 1-4 and of the conclusions that follow from them."""
-    first = folds[0]
+    """Make the checks of a split, of popularity, and of estimates, which hang on data."""
     items = [items_of(fold.train, min_rating=min_rating) for fold in folds]
-    observed = [
-        check_first_places(
-            first_places(model.fit(first.train), first, min_rating=min_rating, seed=seed),
-            names,
-            min_rating=min_rating,
-        )
-        for model, names in (
-            (OptimalPrecision(min_rating), [(EQ2, "observed-precision"), ("", ""), _TRAINED]),
-            (
-                OptimalAntiPrecision(min_rating),
-                [("", ""), (EQ4, "observed-anti-precision"), _TRAINED],
-            ),
-        )
-    ]
-    whole = judged_by_all(stream(seed, "checks", "judged by all"))
-    oracle = OracleRanking(whole.test, "P", restricted=True).fit(whole.train)
-    names = [("MCCRS20-EQ1", "true-precision"), ("MCCRS20-EQ3", "true-anti-precision"), _TRAINED]
-    true = check_first_places(
-        first_places(oracle, whole, min_rating=4, seed=seed), names, min_rating=4
-    )
     return [
-        *small_world_checks(stream(seed, "checks", "small worlds")),
-        *joined_checks([*observed[0], *observed[1], *true]),
-        *check_scores(items[0]),
-        *check_factors(items[0]),
-        *check_sides(first, stream(seed, "checks", "sides"), min_rating=min_rating),
+        *check_sides(folds[0], stream(seed, "checks", "sides"), min_rating=min_rating),
         *check_popularity(items),
-        *check_estimates(unbiased, min_rating=min_rating),
+        *check_estimates(unbiased, restricted=False, min_rating=min_rating),
     ]
 
 
+_C2, _ROUNDING = "MCCRS20-C2", 1e-12
 _TRAINED = ("MCCRS20-EQ1", "training-items")

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias._system.streams import stream
+from recbias.book.chapters.true_vs_false_positive_disagreement.variables import pairs_of
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.claims.checks import Check
 from recbias.data.datasets import Dataset
@@ -62,9 +63,7 @@ def check_sizes(dataset: Dataset) -> list[Check]:
     if dataset.name not in _SIZES:
         return []
     ratings, drawn = dataset.ratings, dataset.unbiased
-    pairs = [
-        part.user.astype(np.int64) * part.n_items + part.item for part in (ratings, drawn) if part
-    ]
+    pairs = [pairs_of(part) for part in (ratings, drawn) if part]
     n_pairs = len(np.unique(np.concatenate(pairs)))
     sizes = (ratings.n_users, ratings.n_items, n_pairs)
     names = ("users", "items", "ratings")
@@ -122,7 +121,7 @@ def check_line_up(systems: Sequence[System]) -> list[Check]:
 
 def check_folds(splits: Sequence[Split], n_ratings: int) -> list[Check]:
     """Compare folds with five of which each tests a fifth, and count ratings not tested once."""
-    tests = [_pairs(fold.test) for fold in splits]
+    tests = [pairs_of(fold.test) for fold in splits]
     shares = np.array([len(test) / n_ratings for test in tests])
     together, times = np.unique(np.concatenate(tests), return_counts=True)
     astray = n_ratings - len(together) + np.count_nonzero(times > 1)
@@ -144,9 +143,9 @@ def check_remainder(observed: Ratings, judged: Ratings, splits: Sequence[Split])
 
     Tests are a fifth of all judgments, training the remainder.
     """
-    chosen, astray, shares = _pairs(observed), 0, []
+    chosen, astray, shares = pairs_of(observed), 0, []
     for fold in splits:
-        test, train = _pairs(fold.test), _pairs(fold.train)
+        test, train = pairs_of(fold.test), pairs_of(fold.train)
         remainder = np.setdiff1d(chosen, test)
         astray += len(np.setxor1d(train, remainder))
         shares.append(abs(len(test) / len(judged) - 0.2))
@@ -168,13 +167,17 @@ def check_sampled(
         judged = rng.random(liked.shape) < share
         values.append(_first_ten(liked & judged, judged))
     whole, drawn = _first_ten(liked, np.ones_like(liked)), np.mean(values, axis=0)
-    names = ("sampled-precision", "sampled-over-judged", "sampled-recall")
-    return [
-        Check(
-            _SETUP, name, "mean of draws over the value with all judgments", n_draws, float(value)
-        )
-        for name, value in zip(names, drawn / whole, strict=True)
-    ]
+    errors = np.std(values, axis=0, ddof=1) / np.sqrt(n_draws)
+    checks = []
+    for number, name in enumerate(("precision", "over-judged", "recall")):
+        what = "mean of draws over the value with all judgments"
+        value = float(drawn[number] / whole[number])
+        checks.append(Check(_SETUP, f"sampled-{name}", what, n_draws, value))
+        if name != "over-judged":
+            what = "standard errors between the mean of draws and the value with all judgments"
+            misses = float(abs(drawn[number] - whole[number]) / errors[number])
+            checks.append(Check(_SETUP, f"{name}-misses", what, n_draws, misses))
+    return checks
 
 
 def _first_ten(liked: npt.NDArray[np.bool_], judged: npt.NDArray[np.bool_]) -> FloatArray:
@@ -187,19 +190,21 @@ def _first_ten(liked: npt.NDArray[np.bool_], judged: npt.NDArray[np.bool_]) -> F
 _SETUP = "MCCRS20-SETUP"
 
 
-def _pairs(ratings: Ratings) -> npt.NDArray[np.int64]:
-    return ratings.user.astype(np.int64) * ratings.n_items + ratings.item
+def set_up_checks() -> list[Check]:
+    """Check what of the set-up of the paper is no matter of data."""
+    return [
+        *check_line_up(line_up("mccrs20")),
+        *check_thresholds({name: relevance_threshold(name) for name in _THRESHOLDS}),
+        *check_sampled(),
+    ]
 
 
 def paper_checks(dataset: Dataset, *, split: str, seed: int) -> list[Check]:
-    """Check sizes and set-up of the paper on a data set: MCCRS20-T2 and MCCRS20-SETUP."""
+    """Check sizes and folds of the paper on a data set: MCCRS20-T2 and MCCRS20-SETUP."""
     return [
         *check_sizes(dataset),
-        *check_line_up(line_up("mccrs20")),
         *check_folds(dataset_splits(dataset, split, seed=seed), len(dataset.ratings)),
-        *check_thresholds({name: relevance_threshold(name) for name in _THRESHOLDS}),
         *_of_all_judgments(dataset, split, seed),
-        *check_sampled(),
     ]
 
 

@@ -249,17 +249,14 @@ def check_which(pairs: Sequence[PairOfItems] | None = None) -> list[Check]:
             odd += sum(as_taus.values()) != 1
             for name, is_right in as_orders.items():
                 right[name] += is_right
-    claim = "MCCRS20-C-WHICH"
     return [
-        Check(
-            claim, "right-is-the-true-order", "pairs in which the two differ", len(pairs), unlike
-        ),
-        Check(claim, "one-is-right", "pairs in which both are right, or none", len(pairs), odd),
-        Check(
-            claim, "either-is-possible", "pairs in which P, or antiP, is right", len(pairs),
-            min(right.values()),
-        ),
-    ]  # fmt: skip
+        Check("MCCRS20-C-WHICH", name, f"pairs in which {what}", len(pairs), worst)
+        for name, what, worst in (
+            ("right-is-the-true-order", "the two differ", unlike),
+            ("one-is-right", "both are right, or none", odd),
+            ("either-is-possible", "P, or antiP, is right", min(right.values())),
+        )
+    ]
 
 
 def _floats(values: tuple[Fraction, Fraction]) -> list[float]:

@@ -43,14 +43,10 @@ def check_liking(
     likes = world.true_rating(np.arange(ratings.n_users)) >= min_rating
     counted = relevant(ratings.value, min_rating)
     wrong = counted != likes[ratings.user, ratings.item]
+    off = largest(share - likes.sum(axis=0) / ratings.n_users)
     return [
         _check("rel", "pairs whose relevance is not the user's liking", len(wrong), wrong.sum()),
-        _check(
-            "liking",
-            "|p(rel|i) - users who like the item/all users|",
-            len(share),
-            largest(share - likes.sum(axis=0) / ratings.n_users),
-        ),
+        _check("liking", "|p(rel|i) - users who like the item/all users|", len(share), off),
     ]
 
 
@@ -84,19 +80,11 @@ def check_shares(popularity: FloatArray, ratings: Ratings, *, min_rating: float)
     binary = relevant(ratings.value, min_rating).astype(float)
     totals = np.bincount(ratings.item, binary, minlength=n_items)
     average = totals / np.maximum(ratings.item_counts(), 1)
+    off = largest(np.nan_to_num(popularity) / n_users - counted)
+    what = "|p(rel|rated,i) p(rated|i) - users who rated and liked the item/all users|"
     return [
-        _check(
-            "popularity",
-            "|Popularity's score/all users - p(train|i)|",
-            n_items,
-            largest(np.nan_to_num(popularity) / n_users - counted),
-        ),
-        _check(
-            "average",
-            "|p(rel|rated,i) p(rated|i) - users who rated and liked the item/all users|",
-            n_items,
-            largest(average * counted - both),
-        ),
+        _check("popularity", "|Popularity's score/all users - p(train|i)|", n_items, off),
+        _check("average", what, n_items, largest(average * counted - both)),
     ]
 
 
@@ -119,26 +107,17 @@ def check_given(
 ) -> list[Check]:
     """Count scores that another test changes; missing ones are equal."""
     wrong = sum(int(np.sum((one != two) & ~(np.isnan(one) & np.isnan(two)))) for one, two in scores)
-    return [
-        _check(
-            "given", "scores that test ratings change", sum(one.size for one, _ in scores), wrong
-        )
-    ]
+    n_scores = sum(one.size for one, _ in scores)
+    return [_check("given", "scores that test ratings change", n_scores, wrong)]
 
 
 def check_judgments(table: RankTable, test: Ratings) -> list[Check]:
     """Count judged pairs, with their rating, that are not those of the test."""
     judged, tested = (
-        dict(
-            zip(
-                (judgments.user * np.int64(test.n_items) + judgments.item).tolist(),
-                judgments.value.tolist(),
-                strict=True,
-            )
-        )
-        for judgments in (table, test)
+        set(zip(side.user.tolist(), side.item.tolist(), side.value.tolist(), strict=True))
+        for side in (table, test)
     )
-    wrong = len(judged.items() ^ tested.items())
+    wrong = len(judged ^ tested)
     return [_check("judgments", "judged pairs that are not test pairs", len(test), wrong)]
 
 
