@@ -269,20 +269,19 @@ def worlds_table(worlds: Table) -> str:
 
 
 def _in_percent(row: Mapping[Any, Any]) -> str:
-    low, value, high = (
-        f"{row[name]:.0f}".replace("-", _MINUS) for name in ("low", "value", "high")
-    )
-    return "–" if np.isnan(row["value"]) else f"{value} ({low} to {high})"
+    texts = (f"{row[name]:.0f}".replace("-0", "0", 1) for name in ("low", "value", "high"))
+    low, value, high = (text.replace("-", _MINUS) for text in texts)
+    return f"{value} ({low} to {high})"
 
 
 def held_table(results: Mapping[str, Any]) -> str:
-    """Write which share of the pairs full and condensed lists have right, by people's judgments."""
+    """Write about how many pairs full and condensed lists are right, by people's judgments."""
     rows = []
     for data, name in _HELD.items():
         found = []
         for lists in ("DEFAULT", "CONDENSED"):
             for side in ("", "-WRONG"):
-                record, form = f"own/{name}-{lists}{side}", "{value:.0%}"
+                record, form = f"own/{name}-{lists}{side}", "{value:cases} of {cases}"
                 share = said(record, results, holds=form, refuted=form, open=form)
                 found.append(share or "–")
         rows.append((data, *found))
