@@ -164,10 +164,6 @@ def _of_options() -> list[Figure]:
     return [
         of_options.configurations(results),
         of_options.ratios(results, results["seeds"]),
-        of_options.unrated(results),
-        of_options.places(results["depths"]),
-        of_options.depth(results["systems"]),
-        of_options.profiles(results["profiles"]),
         of_options.fills(results["fills"], results["fill_seeds"]),
         of_options.overlap(results["overlaps"]),
         of_options.significance(results["cells"]),

@@ -28,6 +28,8 @@ SENTENCES = {
     ("06", "alike"),
     ("06", "loop"),
     ("06", "ranks"),
+    ("07", "significance"),
+    ("07", "worlds"),
 }
 """Figures whose message is the sentence of a record: it follows the results."""
 NO_DATA = {("01", "target_sets")}
