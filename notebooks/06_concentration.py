@@ -11,63 +11,51 @@
 #     name: python3
 # ---
 
-# %% [markdown] tags=["general"]
+# %% [markdown]
 # # Does a recommender make the popular more popular?
 #
-# A shop's best sellers are recommended to everybody, sell more, and are recommended more. Whether a system
-# does that is not told by how *even* its recommendations are, say {cite:t}`ATM15`, but by how they differ
-# from what was popular before. Two metrics are to tell: one how far they are away, the other in which
-# direction. Here are both, beside the usual ones.
+# Let what is recommended become ratings, and learn from them again, for eight rounds. Popular items become
+# more popular if the *ratings* are spread more unevenly in the end:
 #
-# ```{glue:figure} fig_lead
-# :name: fig-poster-ranks
+# ```{glue:figure} fig_loop
+# :name: fig-loop
 #
-# The poster's Figure 1, with numbers: the rank of each system by each metric, from 1 (green) to the last
-# (red); below it what the rank may be, where the data leave that open. More is green, but for Gini, of
-# which less is.
+# Gini coefficient of all ratings (0: every item has as many; near 1: one has all), means over twenty simulated
+# worlds. Dashed: it ends above its start. The seven are those of {cite:t}`ATM15` (AR: association rules).
 # ```
-
-# %% [markdown]
-# - **A metric by another name?**
-#   :::{finding} own/LTI-LOG-COUNT
-#   holds: Over all systems of this page {value} of the differences of LTI are explained by the mean
-#     logarithm of how often an item is listed, a number that knows nothing of what was popular before.
-#   refuted: Over all systems of this page {value} of the differences of LTI are explained by the mean
-#     logarithm of how often an item is listed; the rest is something else.
-#   open: Over all systems of this page {value} of the differences of LTI ({low} to {high}) are explained
-#     by the mean logarithm of how often an item is listed, a number that knows nothing of what was popular
-#     before.
-#   :::
-# - **An even spread, and yet nothing changed.**
-#   :::{finding} ATM15-C-GINI/2/1
-#   holds: There are pairs of the poster's systems, {value} of them, in which the one with the more equal
-#     spread deviates less from what was popular.
-#   refuted: There is no pair of the poster's systems in which the one with the more equal spread deviates
-#     less from what was popular.
-#   open: In {value} pairs of the poster's systems the one with the more equal spread seems to deviate less
-#     from what was popular; that is open ({low} to {high} pairs).
-#   :::
-# - **What the first lists foretell.**
-#   :::{finding} own/LOOP-CI-GINI
-#   holds: In worlds where recommendations become ratings, systems with a larger CI end with more unequal
-#     lists (correlation {value:.2f}).
-#   refuted: In worlds where recommendations become ratings, systems with a larger CI do not end with more
-#     unequal lists (correlation {value:.2f}).
-#   open: In worlds where recommendations become ratings, CI of the first lists does not tell how unequal
-#     the last ones are (correlation {value:.2f}, {low:.2f} to {high:.2f}).
-#   :::
-#   :::{finding} own/LOOP-LTI-GINI
-#   holds: LTI tells more: a larger one goes with more even lists in the end ({value:.2f}).
-#   refuted: Nor do those with a larger LTI end with more even ones ({value:.2f}).
-#   open: Whether LTI does is open ({value:.2f}, {low:.2f} to {high:.2f}).
-#   :::
+#
+# :::{finding} own/LOOP-UNEVEN
+# holds: **Some do, some do not.** With {value} of {cases} recommenders ratings end more uneven than they began,
+# refuted: With none of the recommenders do ratings end more uneven than they began,
+# open: Whether ratings end more uneven than they began is open ({low} to {high} of {cases} recommenders),
+# :::
+# :::{finding} own/LOOP-EVENED
+# holds: with {value} more even.
+# refuted: and with none more even.
+# open: and so is whether they end more even ({low} to {high} of {cases}).
+# :::
+# :::{finding} own/LOOP-FORETELL
+# holds: The very first lists tell which: the more uneven they are, the more uneven are the ratings in the end
+#   (rank correlation {value:.2f}).
+# refuted: How uneven the first lists are does not tell which (rank correlation {value:.2f}).
+# open: How uneven the first lists are may tell which (rank correlation {value:.2f}, {low:.2f} to {high:.2f}).
+# :::
+# :::{finding} own/LOOP-FORETELL-CI
+# holds: So does CI, the index that {cite:t}`ATM15` made for this question ({value:.2f}).
+# refuted: CI, the index that {cite:t}`ATM15` made for this question, does not ({value:.2f}).
+# open: Of CI, the index that {cite:t}`ATM15` made for this question, that is open ({value:.2f}, {low:.2f} to
+#   {high:.2f}).
+# :::
+#
+# **What to do.** Before a system goes live, compare the Gini coefficient of its lists with that of the ratings
+# it learned from. More even lists cannot make the popular more popular; more uneven ones do, if they hold
+# the popular items ([why](#sec-gini-loop), and [five rules](#sec-concentration-rules)).
 
 # %% [markdown] tags=["general"]
-# **After this chapter you can**
-# - compute CI, LTI and M by hand, and say what each of them does not notice;
-# - say what the $\lambda$ of LTI does, and what it was meant to do;
-# - tell which metrics of concentration are one metric under several names;
-# - put a value of any of them beside what chance gives, without which it means nothing.
+# **After this chapter you can** tell from lists and ratings whether a loop will favour what is popular; compute
+# CI and LTI by hand, and say what neither of them notices; say which metrics of concentration are one metric
+# under several names; and put a value beside what chance gives. *About 25 minutes; all you need is the
+# [Gini coefficient](#metric-gini).*
 
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown
@@ -75,11 +63,11 @@ from myst_nb import glue
 
 from recbias import Grid, run
 from recbias.book import choosing, pages
-from recbias.book.cards import verdict_cards
+from recbias.book.cards import verdict_table
 from recbias.book.chapters.concentration_metrics import figures, measure, setup, tables
-from recbias.book.chapters.concentration_metrics.loop import CHOICES, LOOP
+from recbias.book.chapters.concentration_metrics.loop import LOOP
 from recbias.book.figures import use_book_style
-from recbias.book.findings import state
+from recbias.book.findings import findings_table, state
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.claims import judge_chapter
 from recbias.experiment.results import begin_page
@@ -103,44 +91,33 @@ for name, text in choosing.written(min_rating=min_rating, cutoff=cutoff).items()
 glue("split", split, display=False)
 
 # %% [markdown] tags=["general"]
-# ## What the paper says
+# ## By hand
+#
+# Four items have 6, 3, 1 and 0 ratings. A recommender fills ten places, and every place becomes a rating. Here
+# are four that do, with the Gini coefficient of their lists, and that of the ratings afterwards:
+
+# %% tags=["hide-input"]
+Markdown(tables.after_table([6, 3, 1, 0], [8, 2, 0, 0], [4, 3, 2, 1], [1, 2, 3, 4], [0, 0, 2, 8]))
+
+# %% [markdown] tags=["general"]
+# Only the first makes the popular more popular. The second lists the popular most, and yet evens ratings
+# out, as its lists are more even than they are. The last two have the counts of those two, for other
+# items: *how uneven* lists are is one thing, *whose* they are another. Two indices of the poster
+# are to tell the other.
 #
 # Let $s_i$ count the positive training ratings of item $i$, and $r_i$ the lists of $n$ items that hold it;
 # $S$ and $R$ are their sums, $s'_i=(s_i+1)/(S+|I|)$ and $r'_i=(r_i+1)/(R+|I|)$ their smoothed
-# shares. The *concentration index* asks how far one is from the other,
+# shares. The *concentration index* asks how far one is from the other, the *long-tail index* in which
+# direction:
 #
 # $$CI@n=\frac{1}{2}\sum_i\frac{s_i}{S}\ln\frac{s'_i}{r'_i}+\frac{1}{2}\sum_i\frac{r_i}{R}
 # \ln\frac{r'_i}{s'_i}\,,$$
 #
-# and the *long-tail index* in which direction,
-#
 # $$LTI_\lambda@n=\frac{1}{|I|}\sum_i\Bigl(\lambda-\frac{s_i}{S}\Bigr)\ln\frac{r'_i}{s'_i}\,.$$
 #
 # CI is 0 where items are listed in proportion to what was popular, and grows with the distance. LTI should
-# grow where the long tail is listed more often than it was popular, and fall where the head is. The poster
-# calls $\lambda$ a percentile of popularity, below which items should be listed more often. What it is
-# compared with is a *share* of all ratings ([E16](#err-e16)), so that in a catalogue of thousands no item
-# is above any $\lambda$ that one would choose. Beside it stands here $LTI|percentile$, which compares the
-# percentile of the item, as the text promises.
-#
-# An older metric, *popularity reinforcement* $M$, asks which share of the items changes between a head
-# (the most popular fifth) and a tail. The poster objects that the classes are arbitrary, and that what
-# happens within a class is not seen. All of them, and Gini, Hoover, entropy and diversity, are
-# [defined with examples](#metric-gini) on the page of notation.
-#
-# ### The claims
-#
-# Every assertion that can be measured has a criterion, written down before the result that it judges
-# and locked by a hash. The ranks of the poster's figure are colours that cannot be read in our copy, so
-# that its sentences are judged and not its cells.
-
-# %% tags=["hide-input"]
-HTML(pages.claims_of("concentration metrics"))
-
-# %% [markdown] tags=["general"]
-# ## By hand
-#
-# Four items, of which the first has most of the ratings, and lists that are more even:
+# grow where the long tail is listed more often than it was popular, and fall where the head is. Of the
+# second recommender:
 
 # %% tags=["hide-input"]
 Markdown(tables.example_table([6, 3, 1, 0], [4, 3, 2, 1]))
@@ -149,10 +126,13 @@ Markdown(tables.example_table([6, 3, 1, 0], [4, 3, 2, 1]))
 # A row is an item, and the last three columns what it adds. CI adds something positive wherever share and
 # logarithm point the same way, which here is everywhere. LTI adds the logarithm, times a weight. As
 # printed, the weight of the first item is 0.8 − 0.6: it is positive, so that listing the most popular item
-# *less* often lowers LTI. With percentiles its weight is 0.8 − 0.875, and listing it less often raises LTI.
+# *less* often lowers LTI. The poster calls $\lambda$ a percentile of popularity and compares it with a *share*
+# of all ratings ([E16](#err-e16)); in a catalogue of thousands no item is above any $\lambda$ that one would
+# choose. $LTI|percentile$ compares the percentile of the item, as the text promises: here the weight is
+# 0.8 − 0.875, and listing the item less often raises it.
 #
-# And what would another order of the same counts do? Give the four counts of lists to the items in reverse:
-# Gini, Hoover, entropy, diversity and coverage stay, to the last digit. CI and LTI do not.
+# And the third recommender, with the same counts in reverse? Gini, Hoover, entropy, diversity and coverage
+# stay, to the last digit. CI and LTI do not:
 
 # %% tags=["hide-input"]
 Markdown(tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
@@ -161,6 +141,19 @@ Markdown(tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
 # ## Predict before measuring
 #
 # Three questions. Commit yourself first.
+#
+# ::::{predict} AR lists what goes with a user's items, which is much the same for everybody: with it ratings become most uneven. What becomes of its *lists*, over eight rounds?
+# - they become more uneven as well
+# - they stay as they are
+# - they become more even
+#
+# :::{finding} own/LOOP-AR
+# holds: More uneven: their Gini coefficient rises by {value:.3f}.
+# refuted: Not more uneven: what a user has rated is not listed to them again, so that lists move down, while
+#   the ratings pile up. Look at the ratings, and not at later lists.
+# open: That is open ({low:.3f} to {high:.3f}).
+# :::
+# ::::
 #
 # ::::{predict} Places in lists are filled one by one, by lot, in proportion to what was popular. What is CI of such lists?
 # - 0, since nothing has changed
@@ -172,19 +165,6 @@ Markdown(tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
 #   has to be compared with this one, and not with 0.
 # refuted: Not above 0 here: {value:.3f}.
 # open: That is open here: {value:.3f} ({low:.3f} to {high:.3f}).
-# :::
-# ::::
-#
-# ::::{predict} A system lists items at random. What is its Gini coefficient?
-# - 0, since all items have the same chance
-# - above 0
-# - that depends on what was popular before
-#
-# :::{finding} own/CHANCE-GINI
-# holds: Above 0: {value:.2f} on these data, by chance alone. (And a little by what was popular: nobody is
-#   shown an item that they have rated.)
-# refuted: Not above 0 here: {value:.2f}.
-# open: That is open here: {value:.2f}.
 # :::
 # ::::
 #
@@ -204,12 +184,27 @@ Markdown(tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
 # %% [markdown] tags=["general"]
 # ## The experiment
 #
-# The systems of the poster, Random and Popularity as the two ends, and others, so that metrics can be
-# compared over many. The poster prints neither split, threshold, length nor $\lambda$; one
-# configuration was chosen before any result: lists of {glue:text}`cutoff` items, ratings of
-# {glue:text}`min_rating` or more, the split {glue:text}`split`, and $\lambda=0.8$, the tail that a head of
-# 20 % leaves. Values are measured in each fold and then averaged: pooled lists would have another $R$, and
-# with it another LTI ([E17](#err-e17)).
+# **In worlds**, recommendations become ratings. In twenty worlds of 500 users and 800 items, whose truth is
+# known, a system learns and lists ten items for everybody; some are rated, by the truth; it learns
+# again; eight times. Which of the listed items are rated is a model of its own, and there are two:
+#
+# - *even*: each listed item is rated with probability .3;
+# - *attentive*: the first places are seen more (as $1/\log_2(1+k)$ at place $k$), and what people like is
+#   taken more often, in proportion to the rating that they would give.
+
+# %%
+loop = measure.loop(**LOOP, workers=workers)
+
+# %% tags=["hide-input"]
+figures.rounds(loop).show()
+
+# %% [markdown] tags=["general"]
+# **On data**, lists are compared with what was popular. The systems of the poster, Random and Popularity as the
+# two ends, and others, so that metrics can be compared over many. The poster prints neither split,
+# threshold, length nor $\lambda$; one configuration was chosen before any result: lists of
+# {glue:text}`cutoff` items, ratings of {glue:text}`min_rating` or more, the split {glue:text}`split`, and
+# $\lambda=0.8$, the tail that a head of 20 % leaves. Values are measured in each fold and then averaged:
+# pooled lists would have another $R$, and with it another LTI ([E17](#err-e17)).
 
 # %%
 protocols = {"full": f"AI-AN-AR rel>={min_rating} users=tested"}
@@ -231,88 +226,7 @@ measured = run(
 # %% tags=["hide-input"]
 Markdown(pages.data_line(measured))
 
-# %% [markdown]
-# {numref}`fig-poster-ranks` has the ranks, and here is its table.
-# :::{finding} ATM15-C-GINI/1
-# holds: The two metrics order the poster's systems neither as Gini does nor the other way round.
-# refuted: Not both metrics, in each of their forms, order the poster's systems in another way than Gini does.
-# open: Whether both metrics order the poster's systems in another way than Gini is open here.
-# :::
-# :::{finding} ATM15-C-GINI/2/2
-# holds: One system is at both ends: among the two most even, and among the two that deviate least.
-# refuted: No system is at both ends, among the two most even and among the two that deviate least.
-# open: Whether a system is at both ends, among the two most even and among the two that deviate least, is
-#   open here.
-# :::
-# :::{finding} ATM15-C-AGG/1
-# holds: There are pairs of systems of which the one with fewer distinct items has the larger LTI.
-# refuted: By one of the forms of LTI no pair of systems is such that the one with fewer distinct items has
-#   the larger LTI.
-# open: Whether there are pairs of systems of which the one with fewer distinct items has the larger LTI is
-#   open here.
-# :::
-
-# %% tags=["hide-input"]
-figures.ranked(measured, cutoff).show()
-
-# %% [markdown] tags=["general"]
-# ## What a value means
-#
-# Ranks say who is first, and not whether it matters. A value means something beside what chance gives:
-#
-# - *lists at random*: what somebody is listed who knows nothing at all;
-# - *lists in proportion to the prior*: items are drawn for each user one after another, in proportion to
-#   what was popular, but none twice and none that the user has rated;
-# - *places in proportion to the prior*: every place of every list is filled by lot, whoever's it is. What
-#   this gives, sampling alone gives.
-
-# %%
-references = measure.references(
-    dataset,
-    min_rating=min_rating,
-    metrics=list(setup.of_chance(cutoff)),
-    grid=measured.grid,
-)
-
-# %% tags=["hide-input"]
-values = tables.values_frame(measured, references, cutoff)
-Markdown(tables.values_table(values))
-
-# %% [markdown]
-# :::{finding} own/PROPORTION-CI
-# holds: Lists that are drawn in proportion to what was popular have a CI of {value:.3f}: users who have
-#   rated the popular items cannot be listed them, and nobody is listed one twice.
-# refuted: -
-# open: -
-# :::
-# :::{finding} own/POPULARITY-CI
-# holds: CI of Popularity is {value} that of as many places filled by lot: one list for everybody is far from
-#   being in proportion.
-# refuted: CI of Popularity is {value} that of as many places filled by lot.
-# open: CI of Popularity is {value} that of as many places filled by lot ({low} to {high}).
-# :::
-
-# %%
-lorenz = measure.lorenz(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
-
-# %% [markdown] tags=["general"]
-# ```{glue:figure} fig_lorenz
-# :name: fig-lorenz
-#
-# Lorenz curves: what share of all recommendations the items have together that are in fewest lists.
-# Gini is twice the area above a curve and below the diagonal, Hoover its largest gap. Dashed: the relevant
-# training ratings. The same curve can belong to the same items, or to quite others.
-# ```
-
-# %% tags=["hide-input"]
-figures.lorenz(lorenz).show()
-
-# %% [markdown] tags=["general"]
-# ## Nine lambdas
-#
-# The poster leaves $\lambda$ to the reader, between 0 and 1. How much does it matter?
-
-# %%
+# %% tags=["remove-cell"]
 tails = {"full": setup.of_lambdas(cutoff)}
 lambdas = run(
     Grid(
@@ -327,34 +241,173 @@ lambdas = run(
     workers=workers,
     name="lambdas",
 )
+others = setup.other_lengths(dataset, cutoff)
+lengths = None
+if others:
+    lengths = run(
+        Grid(
+            dataset,
+            setup.line_up_of(dataset, min_rating, 1),
+            protocols,
+            {"full": others},
+            split=split,
+            seed=seed,
+            replicates=(),
+        ),
+        workers=workers,
+        name="lengths",
+    )
+references = measure.references(
+    dataset,
+    min_rating=min_rating,
+    metrics=list(setup.of_chance(cutoff)),
+    grid=measured.grid,
+)
+lorenz = measure.lorenz(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
+explained = measure.explained(dataset, cutoffs=list(setup.lengths_of(dataset)), grid=measured.grid)
+measure.identities()  # what holds on any data, checked once in a world
+checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
 
 # %% [markdown] tags=["general"]
-# ```{glue:figure} fig_lambdas
-# :name: fig-lambdas
+# ## Where the ratings go
 #
-# Ranks by LTI for nine values of $\lambda$: in the first map as the poster prints it, in the second with the
-# percentile that its text describes.
+# The loop of the first figure (its 95 % intervals are hardly wider than the lines), with what else it does: Gini
+# of the lists and of the ratings, and the share of the places with an item that its user truly likes, before
+# the first round → after the last.
+
+# %% tags=["hide-input"]
+Markdown(tables.loop_table(loop))
+
+# %% [markdown]
+# :::{finding} own/LOOP-UNEVEN-ATTENTIVE
+# holds: Where people take what they like it is no other way: with {value} of {cases} recommenders the popular
+#   become more popular.
+# refuted: Where people take what they like, the popular become more popular with none.
+# open: Where people take what they like, it is open with how many the popular become more popular ({low} to
+#   {high} of {cases}).
+# :::
+# :::{finding} own/LOOP-ITEM-KNN
+# holds: Uneven lists are not enough: those of Item kNN are as uneven as those of BPR, and the Gini coefficient
+#   of the ratings grows by {value:.3f} only. They hold other items than the popular ones.
+# refuted: With Item kNN the Gini coefficient of the ratings grows by {value:.3f}.
+# open: How much the Gini coefficient of the ratings grows with Item kNN is open ({low:.3f} to {high:.3f}).
+# :::
+#
+# These are small worlds of one kind, where taste stays what it is, nothing is new, and the lists are the
+# only way to find anything. They say which metric *can* foretell, and not how strong a loop is in a shop.
+#
+# ## What the first lists tell
+#
+# Does a metric of the first lists order the recommenders as the loop does? Over the seven, in each world:
+#
+# ```{glue:figure} fig_foretold
+# :name: fig-foretold
+#
+# Spearman's correlation over the recommenders between a metric of the first lists and the Gini coefficient of
+# the ratings after the last round: means over the worlds, with their 95 % intervals. Colours say what a metric
+# looks at; ARP is how often listed items had been rated. *Attentive* choice orders the recommenders in the
+# same way.
 # ```
 
 # %% tags=["hide-input"]
-figures.by_lambda(lambdas, cutoff).show()
-
-# %% [markdown]
-# :::{finding} own/LTI-LAMBDAS
-# holds: As printed, it hardly matters: from $\lambda=.1$ to $.9$ all systems keep their order
-#   ($\tau$ = {value:.2f}). One column says what nine say.
-# refuted: As printed, it matters here: from $\lambda=.1$ to $.9$ the order of the systems changes
-#   ($\tau$ = {value:.2f}).
-# open: As printed, from $\lambda=.1$ to $.9$ the systems have orders with $\tau$ = {value:.2f}
-#   ({low:.2f} to {high:.2f}).
-# :::
-# :::{finding} own/LTI-PERCENTILE-LAMBDAS
-# holds: With percentiles it does not matter either ($\tau$ = {value:.2f}).
-# refuted: With percentiles $\lambda$ is a choice: $\tau$ between the two ends is {value:.2f}.
-# open: With percentiles $\tau$ between the two ends is {value:.2f} ({low:.2f} to {high:.2f}).
-# :::
+figures.foretelling(loop).show()
 
 # %% [markdown] tags=["general"]
+# Evenness tells, under each of its names, and so does how popular the listed items are. CI measures a
+# distance, and a distance has no direction: one list of best sellers for everybody is far from what was
+# popular, and so is a list of what nobody has rated. LTI as printed tells, because it is evenness
+# ([below](#sec-why-lti)).
+#
+# (sec-on-data)=
+# ## Whose lists could do it, on these data?
+#
+# The Gini coefficient of the lists of each of the poster's systems, and that of the positive ratings from which
+# they were learned:
+#
+# ```{glue:figure} fig_evenness
+# :name: fig-evenness
+#
+# Gini coefficient of the lists, with 95 % intervals where their coverage was shown, and of the positive
+# training ratings (line). What lies left of the line can only even ratings out.
+# ```
+
+# %% tags=["hide-input"]
+figures.evenness(measured, lorenz, cutoff).show()
+
+# %% [markdown]
+# One would think that even lists are far from what was popular. The poster's point is that they need not be.
+# :::{finding} ATM15-C-GINI/2/1
+# :::
+#
+# ```{glue:figure} fig_ranks
+# :name: fig-two-orders
+#
+# The poster's systems in two orders: the most even lists first, and those first that deviate least from what
+# was popular. Lines that cross are pairs of which the more even one deviates more.
+# ```
+
+# %% tags=["hide-input"]
+figures.two_orders(measured, cutoff).show()
+
+# %% [markdown]
+# Ranks say who is first, and not whether it matters. A value means something beside what chance gives: *lists at
+# random*; *lists in proportion* to what was popular, drawn for each user, none twice and none that the user has
+# rated; and *places in proportion*, every place of every list filled by lot, whoever's it is.
+# :::{finding} own/POPULARITY-CI
+# holds: CI of Popularity is {value} that of as many places filled by lot: one list for everybody is far from
+#   being in proportion.
+# refuted: CI of Popularity is {value} that of as many places filled by lot.
+# open: CI of Popularity is {value} that of as many places filled by lot ({low} to {high}).
+# :::
+
+# %% tags=["hide-input"]
+HTML(tables.values_table(tables.values_frame(measured, references, cutoff)))
+
+# %% [markdown] tags=["general"]
+# ## Which metrics are one?
+#
+# Two metrics may be called one if Kendall's $\tau$ between the orders that they give to all systems
+# cannot be below .9, whatever order the pairs have that they do not resolve.
+#
+# ```{glue:figure} fig_alike
+# :name: fig-alike
+#
+# Kendall's $\tau$ between metrics over all systems of this page. Least first by Gini and popularity lift (PL),
+# most first by all others, as in the poster's figure. Framed: surely above .9.
+# ```
+
+# %% tags=["hide-input"]
+figures.alike(measured, cutoff).show()
+
+# %% [markdown]
+# The poster leaves $\lambda$ to the reader, between 0 and 1. As printed, it is hardly more than a factor.
+# :::{finding} own/LTI-PERCENTILE-LAMBDAS
+# holds: With percentiles it orders the systems all the same ($\tau$ between $\lambda=.1$ and $.9$ is {value:.2f}).
+# refuted: With percentiles it decides ($\tau$ between the orders by $\lambda=.1$ and $.9$ is {value:.2f}).
+# open: With percentiles it may decide ($\tau$ between the orders by $\lambda=.1$ and $.9$ is {value:.2f},
+#   {low:.2f} to {high:.2f}).
+# :::
+
+# %% tags=["hide-input"]
+details = tables.alike_details(measured, lengths, explained, cutoff)
+Markdown(f"{details}\n\n{setup.lengths_note(dataset)}")
+
+# %% [markdown] tags=["general"]
+# (sec-gini-loop)=
+# ## Why: two Gini coefficients and a bound
+#
+# The Gini coefficient of counts $x_i$ is $G(x)=\sum_{i,j}|x_i-x_j|\,/\,(2|I|\sum_i x_i)$. Ratings $s$ become $s+r$
+# when $r$ are added, and $|(s_i+r_i)-(s_j+r_j)|\le|s_i-s_j|+|r_i-r_j|$ for each pair of items, so that
+#
+# $$G(s+r)\ \le\ \frac{S}{S+R}\,G(s)+\frac{R}{S+R}\,G(r)\,.$$
+#
+# - **Lists more even than the ratings**, $G(r)<G(s)$, make the ratings more even, whatever they list.
+# - **More uneven lists** make them more uneven *if* they order items as popularity does: then
+#   both sides are equal. The more their order is another, the more is missing, and they may even ratings out.
+#
+# In a loop $r$ is what is rated of the lists, in expectation as uneven as they are where choice is *even*. So two
+# numbers of the first lists are enough: their Gini coefficient, and how popular their items are.
+#
 # (sec-why-lti)=
 # ## Why: what LTI is made of
 #
@@ -378,214 +431,54 @@ figures.by_lambda(lambdas, cutoff).show()
 # item take all that a hundred others of the head had: one logarithm rises, a hundred fall, and as their
 # weights are below 0, their fall *raises* LTI. The weights add up to 0 for $\lambda=.5$ only; for a larger
 # one the metric has again a part that is nothing but dispersion. So its sign says nothing by itself: compare
-# a value with those of lists in proportion, in the last rows of the table.
+# a value with those of lists in proportion, in the last rows of the [table of all values](#sec-on-data).
 #
 # For CI no such thing happens: its weights are shares in both sums, and the shares of few popular items
 # decide. That is its strength, and why a handful of users can move it, so that it has no interval.
 #
-# ## Which metrics are one?
+# (sec-concentration-rules)=
+# ## What to do, and what to write
 #
-# Two metrics may be called one if Kendall's $\tau$ between the orders that they give to all systems
-# cannot be below .9, whatever order the pairs have that they do not resolve.
+# 1. **Will the popular become more popular?** Report the Gini coefficient of the lists beside that of the training
+#    ratings, and how popular the listed items are, as popularity lift (PL) does ([why](#sec-gini-loop)).
+# 2. **Are recommendations even?** One metric is enough, such as Gini: its relatives order systems alike
+#    ({numref}`fig-alike` and the table below it), LTI as printed among them (ATM15-LTI).
+# 3. **How far are they from what was popular?** CI; say what $s$ counts, and put the values of random lists and of
+#    lists in proportion beside it. It has no direction ({numref}`fig-foretold`; ATM15-CI-ZERO).
+# 4. **Where does it end?** Simulate, say how lists become ratings, and watch the ratings, not the lists.
+# 5. **Never compare** values of two data sets, two lengths, or with other users or items left out: all of these
+#    metrics depend on the numbers of items and of places.
 #
-# ```{glue:figure} fig_alike
-# :name: fig-alike
-#
-# Kendall's $\tau$ between metrics over all systems of this page. Least first by Gini, Hoover and the two of
-# popularity (ARP, PL), most first by all others, as in the poster's figure. Framed: surely above .9.
-# ```
+# In a paper, with the values of one system of this page:
 
 # %% tags=["hide-input"]
-figures.alike(measured, cutoff).show()
-
-# %% [markdown] tags=["general"]
-# The same at other lengths $n$ of the lists, for all pairs whose $\tau$ is above .9 at any of them:
-
-# %%
-others = setup.other_lengths(dataset, cutoff)
-lengths = None
-if others:
-    lengths = run(
-        Grid(
-            dataset,
-            setup.line_up_of(dataset, min_rating, 1),
-            protocols,
-            {"full": others},
-            split=split,
-            seed=seed,
-            replicates=(),
-        ),
-        workers=workers,
-        name="lengths",
-    )
-
-# %% tags=["hide-input"]
-table = tables.lengths_table(measured, lengths, cutoff)
-Markdown(f"{table}\n\n{setup.lengths_note(dataset)}")
-
-# %% [markdown]
-# :::{finding} own/GINI-IS-HOOVER
-# holds: Gini and Hoover are one metric here ($\tau$ = {value:.2f}).
-# refuted: Gini and Hoover are not one metric here ($\tau$ = {value:.2f}).
-# open: Whether Gini and Hoover are one metric is open here ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}).
-# :::
-# :::{finding} own/METRICS-ALIKE
-# :::
-#
-# And what does LTI say over systems that plain statistics of the counts do not? Here is the share of its
-# differences that each of three explains by a straight line ($R^2$).
-
-# %%
-explained = measure.explained(dataset, cutoffs=list(setup.lengths_of(dataset)), grid=measured.grid)
-
-# %% tags=["hide-input"]
-Markdown(tables.explained_table(explained))
-
-# %% [markdown]
-# :::{finding} own/LTI-ENTROPY
-# holds: The entropy of the counts explains {value} of the differences of LTI in lists of ten.
-# refuted: The entropy of the counts explains {value} of the differences of LTI in lists of ten, and no more.
-# open: The entropy of the counts explains {value} of the differences of LTI in lists of ten ({low} to {high}).
-# :::
-# :::{finding} own/LTI-COVERAGE
-# holds: The share of items that are in any list explains {value}.
-# refuted: The share of items that are in any list explains {value} only.
-# open: The share of items that are in any list explains {value} ({low} to {high}).
-# :::
-# :::{finding} own/LTI-PERCENTILE-LOG-COUNT
-# holds: With percentiles in place of shares the mean logarithm of the counts still explains {value}.
-# refuted: With percentiles in place of shares the mean logarithm of the counts explains {value} only: the
-#   metric that the poster's text describes is another than the one that it prints.
-# open: With percentiles in place of shares the mean logarithm of the counts explains {value} ({low} to
-#   {high}).
-# :::
-
-# %% [markdown] tags=["general"]
-# ## Where does a loop end?
-#
-# The poster's question is about what recommendations *do*, and one set of lists cannot show that. So let
-# them become ratings. In twenty worlds of 500 users and 800 items, whose truth is known, a system learns
-# and lists ten items for everybody; some of these are rated, by the truth; it learns again; eight times.
-# Which of the listed items are rated, is a model of its own, and there are two:
-#
-# - *even*: each listed item is rated with probability .3;
-# - *attentive*: the first places are seen more (as $1/\log_2(1+k)$ at place $k$), and what people like is
-#   taken more often, in proportion to the rating that they would give.
-
-# %%
-loop = measure.loop(**LOOP, workers=workers)
-
-# %% [markdown] tags=["general"]
-# ```{glue:figure} fig_loop_even
-# :name: fig-loop-even
-#
-# *Even* choice: each listed item is rated with probability .3. Means over twenty worlds with their 95 %
-# intervals. CI and LTI compare with what had been rated *before that round*, so that a system is measured
-# against its own past; *truly liked* is the share of the places with an item that its user likes.
-# ```
-#
-# ```{glue:figure} fig_loop_attentive
-# :name: fig-loop-attentive
-#
-# *Attentive* choice: the first places and what is liked are rated more often.
-# ```
-
-# %% tags=["hide-input"]
-for choice in CHOICES:
-    figures.courses(loop, choice).show()
-
-# %% [markdown] tags=["general"]
-# Does a metric of the first lists foretell where the loop ends? Here is Spearman's correlation over the
-# systems between each metric of the first lists and three of the last ones: how uneven they are, how far
-# from the ratings of the *beginning*, and how much of them is truly liked. It is computed in each world;
-# the table has means over the worlds and half of their 95 % intervals.
-
-# %% tags=["hide-input"]
-Markdown(tables.foretold_table(loop))
-
-# %% [markdown]
-# :::{finding} own/LOOP-GINI-GINI
-# holds: Gini of the first lists foretells Gini of the last ones (correlation over the systems {value:.2f}).
-# refuted: Gini of the first lists does not foretell Gini of the last ones well (correlation over the systems
-#   {value:.2f}).
-# open: Gini of the first lists foretells Gini of the last ones with a correlation of {value:.2f} ({low:.2f} to
-#   {high:.2f}).
-# :::
-# :::{finding} own/LOOP-ATTENTIVE
-# holds: Where people take what they like, it does as well ({value:.2f}).
-# refuted: Where people take what they like, it does not do that well ({value:.2f}).
-# open: Where people take what they like, it is {value:.2f} ({low:.2f} to {high:.2f}).
-# :::
-# :::{finding} own/LOOP-ATTENTIVE-CI
-# holds: CI, there, foretells a little of it ({value:.2f}).
-# refuted: CI does not, there: {value:.2f}.
-# open: CI, there, says nothing of it that is sure: {value:.2f} ({low:.2f} to {high:.2f}).
-# :::
-# :::{finding} own/LOOP-CI-CI
-# holds: What CI does foretell is how far a system will be from the beginning ({value:.2f}).
-# refuted: Nor does CI foretell how far a system will be from the beginning ({value:.2f}).
-# open: Whether CI foretells how far a system will be from the beginning is open ({value:.2f}).
-# :::
-# :::{finding} own/LOOP-P-P
-# holds: Systems that are right in the beginning are right in the end ({value:.2f}),
-# refuted: Systems that are right in the beginning need not be right in the end ({value:.2f}),
-# open: Whether systems that are right in the beginning are right in the end is open ({value:.2f}),
-# :::
-# :::{finding} own/LOOP-ATTENTIVE-P
-# holds: and so it is where people take what they like ({value:.2f}).
-# refuted: and where people take what they like that is so as well, or not at all ({value:.2f}).
-# open: and where people take what they like that is open ({value:.2f}).
-# :::
-# :::{finding} own/LOOP-AR
-# holds: The lists of AR, the same for everybody but for what each has rated, become more uneven by
-#   {value:.2f} of Gini over the loop.
-# refuted: Even the lists of AR, which follow what was rated and nothing else, become no more uneven over the
-#   loop (Gini changes by {value:.3f}): what a user has rated is not listed again, and the lists move down.
-# open: Whether the lists of AR become more uneven over the loop is open ({value:.3f}).
-# :::
-# :::{finding} own/LOOP-BPR
-# holds: Those of BPR do become more uneven (by {value:.3f}).
-# refuted: Nor do those of BPR ({value:.3f}).
-# open: Of those of BPR that is open ({value:.3f}).
-# :::
-
-# %% [markdown] tags=["general"]
-# These are small worlds of one kind, where taste stays what it is, nothing is new, and the lists are the
-# only way to find anything. They say which metric *can* foretell, and not how strong a loop is in a shop.
+Markdown(tables.to_write(tables.values_frame(measured, references, cutoff), lorenz, cutoff))
 
 # %% [markdown] tags=["general"]
 # ## Verdicts
-
-# %%
-checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
-measure.identities()  # what holds on any data, checked once in a world
+#
+# Every assertion that can be measured has a criterion, written down before the result that it judges
+# and locked by a hash. The ranks of the poster's figure are colours that cannot be read in our copy, so
+# that its sentences are judged and not its cells.
 
 # %%
 results = {"systems": measured, **({} if lengths is None else {"lengths": lengths})}
 results |= {"lambdas": lambdas, "checks": checks}
 results |= {"explained": explained, "references": references, "lorenz": lorenz, "loop": loop}
 verdicts = judge_chapter("concentration metrics", results)
-HTML(verdict_cards(verdicts))
+HTML(verdict_table(verdicts))
+
+# %% tags=["hide-input"]
+stated = state("concentration metrics", results, verdicts)
+HTML(pages.claims_of("concentration metrics") + findings_table(stated))
 
 # %% tags=["hide-input"]
 HTML(pages.options_details(results))
 
 # %% tags=["remove-cell"]
-state("concentration metrics", results, verdicts)
+stated
 
 # %% [markdown] tags=["general"]
-# ## What to report
-#
-# | when you | then |
-# |---|---|
-# | ask whether recommendations are even | report Gini, or its relatives, one of them: they are nearly one metric |
-# | ask whether they follow what was popular | report CI, and say what $s$ counts |
-# | ask in which direction they differ | report how popular the listed items are, as popularity lift (PL) does, whose 0 is what users rate; LTI as printed is a metric of evenness, and LTI with percentiles needs its $\lambda$ and the value of lists in proportion beside it |
-# | report any of these | put the value of random lists and of lists in proportion to popularity beside it |
-# | compare two data sets or two lengths | do not: all of them depend on the numbers of items and of places |
-# | leave users or items out | say so: items in no list, and short lists, change all of them |
-# | want to know where a loop ends | simulate it, and say how lists become ratings |
-#
 # ## What we had to decide
 #
 # - **The prior** of an item is its number of relevant training ratings ([how](#dev-concentration)).
@@ -598,6 +491,7 @@ state("concentration metrics", results, verdicts)
 # - **LRMF** is the model of its publication. LibRec 1.3, which the poster used, ranked items
 #   arbitrarily under that name, so that cards say what is found without it, and with a random ranking in
 #   its place.
+# - **The loop** serves all users in each round ([how](#dev-feedback)).
 # - **Items that nobody is listed** belong to every metric. {ref}`All decisions <sec-decisions>` are on one
 #   page.
 #
@@ -734,14 +628,10 @@ state("concentration metrics", results, verdicts)
 # %% [markdown] tags=["general"]
 # ## Summary
 #
-# - Metrics of dispersion look at counts and not at whose they are. Most of them are nearly one metric.
-# - CI compares with what was popular before, item by item, and says how far lists are from it, but not in
-#   which direction. Without what chance gives beside it, its value says little.
-# - LTI was meant to say the direction. As printed, it is a metric of evenness, times $\lambda$; the
-#   percentiles that the text of the poster describes make it another metric, for which $\lambda$ matters, and
-#   whose sign is not the direction either.
-# - No metric of one set of lists is the answer to the question of the title. Whether the popular becomes
-#   more popular follows from what happens next: who sees the lists, and what they do.
+# Whether the popular becomes more popular depends on the recommender, and shows in the ratings, not in later
+# lists. Lists more even than the ratings even them out; more uneven ones make the popular more popular as far as
+# they hold the popular items. So Gini of lists and of ratings and the popularity of what is listed answer the
+# question, while CI has no direction, and LTI as printed is one more metric of evenness.
 #
 # ```{seealso}
 # [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the

@@ -51,7 +51,8 @@ from scipy import stats
 from planted_grids import PLANTED, PlantedGrid
 from recbias import Grid, Results
 from recbias.claims import Check, Checks, Verdict, claims, judge, judging
-from recbias.claims.records import ClaimCriterion, Record, written
+from recbias.claims.records import ClaimCriterion, Record
+from recbias.claims.regions import written
 from recbias.claims.topics import find_judged
 from recbias.experiment.makers import Table
 from recbias.experiment.results import SIMULATIONS, StoredResult

@@ -18,7 +18,6 @@ from recbias.book.chapters import (
     true_vs_false_positive_disagreement,
 )
 from recbias.book.chapters.concentration_metrics import figures as of_concentration
-from recbias.book.chapters.concentration_metrics.loop import CHOICES
 from recbias.book.chapters.design_alternatives import figures as of_designs
 from recbias.book.chapters.design_alternatives.panels import Design, four_designs
 from recbias.book.chapters.offline_option_taxonomy import figures as of_options
@@ -118,11 +117,11 @@ def _of_popularity() -> list[Figure]:
 def _of_concentration() -> list[Figure]:
     results = recorded(concentration_metrics.CHAPTER, "filmtrust")
     return [
-        of_concentration.ranked(results["systems"], 10),
-        of_concentration.lorenz(results["lorenz"]),
-        of_concentration.by_lambda(results["lambdas"], 10),
+        of_concentration.rounds(results["loop"]),
+        of_concentration.foretelling(results["loop"]),
+        of_concentration.evenness(results["systems"], results["lorenz"], 10),
+        of_concentration.two_orders(results["systems"], 10),
         of_concentration.alike(results["systems"], 10),
-        *(of_concentration.courses(results["loop"], choice) for choice in CHOICES),
     ]
 
 
@@ -131,18 +130,14 @@ def _of_remedies() -> list[Figure]:
     both = {name: results[name] for name in ("systems", "uniform")}
     kept = {name: results[name] for name in ("kept", "kept_uniform")}
     return [
-        of_remedies.two_tests(0.2, 0.2),
+        of_remedies.nearer(results["worlds"]),
         of_remedies.over_random(both, 10),
-        of_remedies.remedies(both),
+        of_remedies.places(both),
         of_remedies.positive_ratios(results["positive_ratio"]),
         of_remedies.causes(kept, 10),
-        of_remedies.judged(results["systems"]),
-        of_remedies.gammas(results["systems"], 10),
-        of_remedies.true_orders(true_order_tables({}), 10),
-        of_remedies.winners(results["worlds"]),
-        of_remedies.over_relation(results["worlds"]),
-        of_remedies.weights(results["steck"]),
-        of_remedies.best_gamma(results["worlds"]),
+        of_remedies.counted_otherwise(results["systems"]),
+        of_remedies.agreement(true_order_tables({})),
+        of_remedies.relations(results["worlds"]),
     ]
 
 

@@ -26,6 +26,7 @@ from recbias.book.cards import (
     measured_text,
     standing_html,
     verdict_cards,
+    verdict_table,
 )
 from recbias.book.chapters.design_alternatives import setup
 from recbias.book.html import typeset
@@ -185,6 +186,17 @@ def test_theorems_and_definitions_are_folded_below_the_measured(judged):
     told = re.search(r"(\d+) no \(([^)]*)\)", summary)
     assert told, "a fold says what is inside"
     assert (int(told[1]), set(told[2].split(", "))) == (len(wrong), set(wrong))
+
+
+def test_a_table_lists_what_is_measured_and_folds_the_cards(judged):
+    verdicts = judged["ml-1m"]
+    table, _, cards = verdict_table(verdicts).partition("<details>")
+    listed = re.findall(r'<a href="#([^"]+)">([^<]+)</a>', table)
+    measured = by_importance(v for v in verdicts if v.claim.counts_as == "empirical")
+    assert [name for _, name in listed] == [verdict.claim.id for verdict in measured]
+    assert all(f'id="{target}"' in cards for target, _ in listed)
+    assert verdict_cards(verdicts) in cards
+    assert "<table" not in verdict_table([]).partition("<details>")[0]
 
 
 @pytest.mark.parametrize("dataset", recorded_datasets())

@@ -18,6 +18,7 @@ from chapter_grids import concentration_protocols
 from expressions_at import value_of
 from recbias import Grid, run
 from recbias._system.places import cells_kept_in
+from recbias.book import findings
 from recbias.book.chapters.concentration_metrics import (
     FUNCTIONS,
     alike,
@@ -29,12 +30,14 @@ from recbias.book.chapters.concentration_metrics import (
 )
 from recbias.book.chapters.concentration_metrics.loop import (
     CHOICES,
-    ENDS,
     INDEX,
     STARTS,
+    before_and_after,
     foretold,
+    ratings_by_round,
 )
 from recbias.book.chapters.concentration_metrics.orders import listing, rank_rows
+from recbias.book.findings import said
 from recbias.claims.evidence import NotComputed
 from recbias.claims.expressions import Term
 from recbias.data.datasets import load_dataset
@@ -75,20 +78,13 @@ def made(name: str, results: Results, **given: Any) -> Table:
 
 
 def test_ranks_are_those_of_values_sorted_by_hand(measured: Results) -> None:
-    texts = {"Gini": f"Gini@{CUTOFF}", "CI": f"CI@{CUTOFF}", "P": f"P@{CUTOFF}"}
-    found = rank_rows(measured, texts, panel="here", systems=LISTED)
-    assert list(found["panel"].unique()) == ["here"]
+    texts = {"Gini": f"Gini@{CUTOFF}", "CI": f"CI@{CUTOFF}"}
+    found = rank_rows(measured, texts, systems=LISTED)
     for name, text in texts.items():
         values = {each: measured[each, "full", text].value for each in LISTED}
         for row in found[found["metric"] == name].itertuples():
-            better = [
-                other
-                for other in LISTED
-                if (values[other] < values[str(row.system)]) == (name == "Gini")
-                and values[other] != values[str(row.system)]
-            ]
-            assert row.rank == 1 + len(better)
-            assert row.low <= row.rank <= row.high
+            below = [other for other in LISTED if values[other] < values[str(row.system)]]
+            assert row.rank == 1 + len(below)
 
 
 def test_tau_of_metrics_is_that_of_all_pairs_of_systems(measured: Results) -> None:
@@ -264,9 +260,9 @@ def test_what_is_explained_is_a_squared_correlation_over_systems(measured: Resul
             np.corrcoef(lti, logarithm)[0, 1] ** 2
         )
         assert of["printed", "entropy", fold] == pytest.approx(np.corrcoef(lti, entropy)[0, 1] ** 2)
-    text = tables.explained_table(found)
-    assert len(text.splitlines()) == 2 + 6
-    assert "n = 5" in text
+    text = tables.alike_details(measured, None, found, CUTOFF)
+    assert text.count("<tr>") >= 1 + 1 + 6
+    assert text.count(f"n = {CUTOFF}") == 2
 
 
 def test_in_a_large_catalogue_lti_is_the_mean_logarithm_and_its_percentile_form_is_not() -> None:
@@ -313,8 +309,11 @@ def test_chance_fills_as_many_places_as_the_random_recommender(measured: Results
     assert list(frame.index[-3:]) == list(values.index)
     assert set(frame.index) >= set(LISTED)
     text = tables.values_table(frame)
-    assert "*lists at random* | –" in text
+    assert "<em>lists at random</em></td><td>–" in text
     assert "nan" not in text
+    written = tables.to_write(frame, made("lorenz", measured, cutoff=CUTOFF), CUTOFF)
+    for value in (frame.loc["Random", "Gini"], values.loc["random", "Gini"]):
+        assert f"one of {value:.2f}" in written or f"coefficient of {value:.2f}" in written
 
 
 def test_chance_fills_lists_as_long_as_those_of_all_users(
@@ -367,44 +366,32 @@ def test_lorenz_curves_enclose_gini(measured: Results) -> None:
     assert np.allclose(curves.iloc[-1], 1)
     assert (np.diff(curves.to_numpy(), axis=0) >= -1e-12).all()
     assert (np.diff(curves.to_numpy(), n=2, axis=0) >= -1e-9).all()  # it bends upwards
-    title = figures.lorenz(made("lorenz", measured, cutoff=CUTOFF)).title
-    inside = [(curves[each] <= curves["prior"] + 1e-12).all() for each in ("AR", "WBPR")]
-    below = sum(map(bool, inside))
-    assert title.startswith(f"{below} of 2 systems")
+
+
+def test_whose_lists_are_more_uneven_than_ratings_is_counted(measured: Results) -> None:
+    curves = made("lorenz", measured, cutoff=CUTOFF)
+    figure = figures.evenness(measured, curves, CUTOFF)
+    rows = figure.rows.set_index("row")["value"]
+    assert rows["AR"] == measured["AR", "full", f"Gini@{CUTOFF}"].value
+    split = dataset_splits(load_dataset(WORLD), "k-fold 2", seed=1)[0]
+    liked = np.bincount(split.train.item[split.train.value >= 4], minlength=split.train.n_items)
+    apart = np.abs(liked[:, None] - liked[None, :]).sum() / (2 * len(liked) * liked.sum())
+    assert rows["ratings"] == pytest.approx(apart, abs=2e-3)
+    for level, words in ((0, "2 of 2"), (rows["AR"], "0 of 2")):
+        moved = figure.rows.assign(value=[
+            level if name == "ratings" else value
+            for name, value in zip(figure.rows["row"], figure.rows["value"], strict=True)
+        ])  # fmt: skip
+        if level or rows["WBPR"] <= rows["AR"]:
+            assert replace(figure, rows=moved).title.startswith(words)
+    nothing = Table(**{**vars(curves), "frame": curves.frame.drop(columns="prior")})
+    assert math.isnan(references.gini_of_curve(nothing, "prior"))
 
 
 def test_a_lorenz_curve_is_read_between_items() -> None:
     counts = np.array([[4.0, 0, 0, 4]])
     share = np.array([0, 0.25, 0.5, 0.625, 0.75, 1])
     assert np.allclose(references._at(share, counts), [0, 0, 0, 0.25, 0.5, 1])
-
-
-# -- titles ----------------------------------------------------------------------------------------
-
-
-def ranks(**columns: list[int]) -> pd.DataFrame:
-    rows = [
-        ("p", metric, f"s{place}", rank)
-        for metric, own in columns.items()
-        for place, rank in enumerate(own)
-    ]
-    return pd.DataFrame(rows, columns=["panel", "metric", "system", "rank"])
-
-
-def test_titles_say_what_the_ranks_say() -> None:
-    both = ranks(Gini=[1, 2, 3, 4, 5], CI=[5, 1, 2, 4, 3])
-    poster = shown.figures("06")["lead"]
-    assert replace(poster, rows=both).title.endswith("deviating least:\ns0")
-    alike = ranks(Gini=[1, 2, 3, 4, 5], CI=[1, 2, 3, 4, 5])
-    assert "No system" in replace(poster, rows=alike).title
-    nine = pd.concat(
-        [
-            ranks(a=[1, 2], b=[1, 2], c=[1, 2]).assign(panel="as printed"),
-            ranks(a=[1, 2], b=[2, 1], c=[1, 2]).assign(panel="with percentiles"),
-        ]
-    )
-    title = replace(shown.figures("06")["lambdas"], rows=nine).title
-    assert title.endswith("1 as printed, 2 with percentiles")
 
 
 # -- the loop --------------------------------------------------------------------------------------
@@ -418,8 +405,8 @@ def a_loop() -> Table:
     rows = [
         {
             **dict(zip(INDEX, (choice, system, number, turn), strict=True)),
-            **{name: float(rng.random()) for name in {*STARTS, *ENDS}},
-            "Gini": END[system] - 0.1 * (turn == 0) + 0.01 * number,
+            **{name: float(rng.random()) for name in STARTS},
+            "Gini_ratings": END[system] - 0.1 * (turn == 0) + 0.01 * number,
         }
         for number in (1, 2)
         for choice in CHOICES
@@ -440,31 +427,76 @@ def spearman(x: list[float], y: list[float]) -> float:
 
 def test_what_is_foretold_is_a_rank_correlation_in_each_world() -> None:
     loop = a_loop()
-    found = foretold(loop, "even").set_index(["start", "end"])
+    found = foretold(loop, "even").set_index("metric")
     frame = loop.frame.set_index(list(INDEX))
-    for start, end in (("CI", "Gini"), ("Gini", "Gini"), ("P", "CI_initial")):
+    for start in ("CI", "Gini", "P"):
         each = [
             spearman(
                 [frame.loc[("even", system, number, 0), start] for system in END],
-                [frame.loc[("even", system, number, 1), end] for system in END],
+                [frame.loc[("even", system, number, 1), "Gini_ratings"] for system in END],
             )
             for number in (1, 2)
         ]
-        assert found.loc[(start, end), "value"] == pytest.approx(np.mean(each))
-    assert found.loc[("Gini", "Gini"), "value"] == pytest.approx(1)
-    text = tables.foretold_table(loop)
-    assert len(text.splitlines()) == 2 + len(STARTS)
-    assert "1.00\u00a0±\u00a00.00" in text
+        assert found.loc[start, "value"] == pytest.approx(np.mean(each))
+    figure = figures.foretelling(loop)
+    assert f"{found.loc['Gini', 'value']:.2f} for Gini" in figure.title
+    assert len(figure.rows) <= 24 / 2
 
 
-def test_courses_are_means_over_worlds_and_titles_count_what_rises() -> None:
-    figure = figures.courses(a_loop(), "attentive")
-    rows = figure.rows
-    own = rows[(rows["panel"] == "Gini of the lists") & (rows["system"] == "AR")]
-    assert own["value"].tolist() == pytest.approx([0.815, 0.915])
-    assert figure.title.startswith("Lists of 3 of 3 systems")
-    fallen = replace(figure, rows=rows.assign(value=-rows["value"]))
-    assert fallen.title.startswith("Lists of 0 of 3 systems")
+def test_ratings_by_round_are_means_over_worlds_and_lines_follow_their_direction() -> None:
+    loop = a_loop()
+    rows = ratings_by_round(loop, "attentive")
+    assert rows.loc[rows["system"] == "AR", "value"].tolist() == pytest.approx([0.815, 0.915])
+    ends = before_and_after(loop, "even")["ratings"]
+    assert ends.loc["AR"].tolist() == pytest.approx([0.815, 0.915])
+    assert list(ends.index) == ["AR", "WBPR", "BPR"]
+    assert "| AR |" in tables.loop_table(loop).splitlines()[2]
+    fallen = rows.assign(
+        value=[
+            -value if name == "AR" else value
+            for name, value in zip(rows["system"], rows["value"], strict=True)
+        ]
+    )
+    drawn = {}
+    for turned in (rows, fallen):
+        axis = replace(figures.rounds(loop), rows=turned).picture().axes[0]
+        assert [text.get_text() for text in axis.texts].count("AR") == 1
+        drawn[turned["value"].min() < 0] = {
+            name: line.lines[0].get_linestyle()
+            for line, name in zip(*axis.get_legend_handles_labels(), strict=True)
+        }
+    assert drawn[False]["AR"] == drawn[False]["BPR"] == drawn[True]["BPR"] != drawn[True]["AR"]
+
+
+def test_the_title_of_the_loop_and_its_sentence_read_one_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = shown.recorded("06_concentration", "filmtrust")["loop"]
+    record = findings.own_findings("concentration metrics")["LOOP-UNEVEN"]
+    told = {"loop": loop}
+    assert figures.rounds(loop).title.split() == said("own/LOOP-UNEVEN", told).split()
+    other = {"LOOP-UNEVEN": replace(record, finds="now {value} of {cases}")}
+    topic = "concentration metrics"
+    monkeypatch.setattr(findings, "own_findings", lambda t: other if t == topic else {})
+    assert figures.rounds(loop).title == "Now 5 of 7"
+    stated = findings.state("concentration metrics", told, [])
+    assert stated.found["own/LOOP-UNEVEN"].whole == "Now 5 of 7."
+
+
+def test_even_lists_cannot_make_ratings_more_uneven() -> None:
+    """The bound of the chapter, and that it is reached where both order the items alike."""
+
+    def uneven(counts: Any) -> float:
+        return float(np.abs(counts[:, None] - counts).sum() / (2 * len(counts) * counts.sum()))
+
+    rng = np.random.default_rng(6)
+    for _ in range(50):
+        ratings, listed = rng.pareto(1.2, (2, 12)) * 5
+        bound = (ratings.sum() * uneven(ratings) + listed.sum() * uneven(listed)) / (
+            ratings.sum() + listed.sum()
+        )
+        assert uneven(ratings + listed) <= bound + 1e-12
+        assert uneven(np.sort(ratings) + np.sort(listed)) == pytest.approx(bound)
 
 
 def test_taus_are_written_short_and_framed_where_they_are_sure() -> None:
@@ -480,21 +512,21 @@ def test_records_read_the_loop_and_say_what_is_not_there() -> None:
         return seen(text, {"loop": a_loop()})
 
     change = "mean({0}[even, 1] of {1} in loop - {0}[even, 0] of {1} in loop)".format
-    moved, ends = ask(change("Gini", "BPR"))
+    moved, ends = ask(change("Gini_ratings", "BPR"))
     assert (moved, *ends) == pytest.approx((0.1, 0.1, 0.1))
     foretells = (
         "mean(rank_correlation({}[choice=even, system=*, round=0] in loop, "
-        "{}[choice=even, system=*, round=1] in loop))"
+        "Gini_ratings[choice=even, system=*, round=1] in loop))"
     ).format
-    found = foretold(a_loop(), "even").set_index(["start", "end"])
-    for start, end in (("Gini", "Gini"), ("CI", "Gini"), ("P", "CI_initial")):
-        value, limits = ask(foretells(start, end))
-        row = found.loc[(start, end)]
+    found = foretold(a_loop(), "even").set_index("metric")
+    for start in ("Gini", "CI", "P"):
+        value, limits = ask(foretells(start))
+        row = found.loc[start]
         assert (value, *limits) == pytest.approx((row["value"], row["low"], row["high"]))
     with pytest.raises(NotComputed, match="of EASE"):
         ask(change("Gini", "EASE"))
     with pytest.raises(NotComputed, match="Reach"):
-        ask(foretells("Reach", "Gini"))
+        ask(foretells("Reach"))
 
 
 def test_a_small_loop_is_that_of_its_courses(tmp_path: Any) -> None:

@@ -109,7 +109,7 @@ BLOCK = BLOCK.replace("\n\nrefuted", "\nrefuted").replace("refuted.\n", "refuted
 @pytest.mark.parametrize("ends", [(None, None), (0.1, None), (None, 0.9)])
 def test_an_interval_that_is_not_known_has_no_ends(form, told, ends):
     assert Finding("open", 0.5, *ends).fill(form) == told
-    assert "0.1 to 0.9" in Finding("open", 0.5, 0.1, 0.9).fill(form.replace(":.2f", ""))
+    assert "0.10 to 0.90" in Finding("open", 0.5, 0.1, 0.9).fill(form.replace(":.2f", ""))
 
 
 def test_the_form_that_fits_stands_in_the_running_text():
@@ -512,6 +512,35 @@ def test_a_block_without_forms_says_what_its_record_says(own):
     assert resolve_findings(":::{finding} own/MISSING\n:::", [stated], where) == ""
     with pytest.raises(ConfigError, match="name an assertion: BCC17-F2A/1"):
         said("BCC17-F2A", results)
+
+
+def test_a_title_in_words_of_its_own_turns_with_its_record(own):
+    results = load_chapter(CHAPTER, "ml-1m")
+    title, forms = (
+        "own/REORDER",
+        {"holds": "Yes, {value:.2f}", "refuted": "No", "open": "Who knows"},
+    )
+    block = "\n".join([":::{finding} " + title, "holds: yes.", "refuted: no.", "open: -", ":::"])
+
+    def told():
+        for each in (findings.own_findings, findings._own_topics):
+            each.cache_clear()
+        stated = state(TOPIC, results, [])
+        return said(title, results, **forms), resolve_findings(block, [stated], where)
+
+    value = state(TOPIC, results, []).found[title].value
+    assert told() == (f"Yes, {value:.2f}", marked(title, "holds", "yes."))
+    (own / "design_alternatives.yaml").write_text(OWN.replace("below: 0.5", "above: 0.5"))
+    assert told() == ("No", marked(title, "refuted", "no."))
+    assert said("own/MISSING", results, **forms) == ""
+
+
+def test_a_table_has_every_finding_that_the_data_tell(own):
+    stated = state(TOPIC, load_chapter(CHAPTER, "ml-1m"), [])
+    table = findings.findings_table(stated)
+    assert table.startswith("<details><summary>All 1 findings of this chapter")
+    assert '<td><span class="verdict holds">holds</span></td><td>Tau of the orders' in table
+    assert findings.findings_table(state(TOPIC, {}, [])) == ""
 
 
 def test_a_topic_without_claims_has_findings(own):

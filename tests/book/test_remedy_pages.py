@@ -97,52 +97,36 @@ def test_a_table_says_how_far_draws_are_apart(both: dict[str, Results]) -> None:
     spread = uniform.values["label"].map({"U1R": 0.0004, "UAR": 0.0007})
     frame = uniform.values.assign(fold_sd=spread)
     text = uniform_tests.draws_table(dataclasses.replace(uniform, values=frame))
-    assert "| system | P@10, U1R | interval | s.d. of draws | P@10, UAR |" in text
-    row = next(line for line in text.splitlines() if line.startswith("| pLSA |"))
-    assert row == (
-        "| pLSA | 0.0200 | 0.0190 to 0.0210 | 0.00040 | 0.0100 | 0.0090 to 0.0110 | 0.00070 |"
-    )
+    assert "<th>P@10, U1R</th><th>interval</th><th>s.d. of draws</th><th>P@10, UAR</th>" in text
+    cells = ("0.0200", "0.0190 to 0.0210", "0.00040", "0.0100", "0.0090 to 0.0110", "0.00070")
+    assert f"<tr><td>pLSA</td><td>{'</td><td>'.join(cells)}</td></tr>" in text
     # Of a single draw nothing is known.
     undrawn = frame.assign(fold_sd=np.nan)
     alone = uniform_tests.draws_table(dataclasses.replace(uniform, values=undrawn))
     assert "0.00040" not in alone
 
 
-def test_systems_come_in_their_order_under_1r_and_have_places(both: dict[str, Results]) -> None:
-    figure = figures.remedies(both)
+def test_places_follow_what_was_measured(both: dict[str, Results]) -> None:
+    figure = figures.places(both)
     assert list(dict.fromkeys(figure.rows["system"])) == list(setup.FIGURE_8)
-    assert figure.title.endswith("2 (1R), 2 (head), 2 (U1R), 2 (P1R)")
-    moved = figure.rows.copy()
-    last = (moved["label"] == "P1R") & (moved["system"] == "Popularity")
-    moved.loc[last, "value"] = 0.0
-    assert replace(figure, rows=moved).title.endswith("2 (U1R), 5 (P1R)")
+    assert " ".join(figure.title.split()) == (
+        "Popularity is number 2 of 5 by 1R, 2 by 1R without the head, 2 by U1R, 2 by P1R"
+    )
+    unmeasured = both["systems"].values
+    last = (unmeasured["label"] == "P1R") & (unmeasured["system"] == "Popularity")
+    values = unmeasured.assign(value=unmeasured["value"].mask(last))
+    moved = {**both, "systems": dataclasses.replace(both["systems"], values=values)}
+    assert figures.places(moved).title.endswith("5 by P1R")
 
 
-def test_a_range_of_infap_goes_from_pool_to_pool(both: dict[str, Results]) -> None:
-    figure = figures.judged(both["systems"])
-    found = figure.rows.rename(columns={"stripe": "row"})
-    assert not ((found["row"] == "bpref") & (found["panel"] == "1R")).any()
-    pooled = found[(found["row"] == "infAP") & (found["panel"] == "TI-AN-AR")]
-    assert pooled[["least", "most"]].notna().all(axis=None)
-    assert found[found["row"] == "bpref"][["least", "most"]].isna().all(axis=None)
-    assert "2 by bpref, 2 by infAP" in figure.title
-
-
-def test_gammas_are_shares_of_the_best_and_the_last_is_infinite(both: dict[str, Results]) -> None:
-    figure = figures.gammas(both["systems"], 10)
-    found = figure.rows
-    assert sorted(found["gamma"].unique()) == sorted(setup.GAMMAS)
-    assert np.isinf(found["gamma"].max())
-    assert found.groupby("gamma")["value"].max().tolist() == pytest.approx([1] * 6)
-    assert "at place 2 of 5 by recall" in figure.title
-
-
-def test_a_random_and_a_uniform_test_have_as_many_ratings() -> None:
-    figure = figures.two_tests(0.2, 0.2)
-    own = figure.rows[figure.rows["panel"] == "uniform test"]
-    found = own.pivot_table(index="rank", columns="line", values="value")
-    assert (found["uniform"].iloc[0] > 0, found["uniform"].iloc[-1]) == (True, 0)
-    assert found["uniform"].nunique() == 2
-    shortfall = found["random"].sum() - found["uniform"].sum()
-    assert 0 <= shortfall <= (found["uniform"] > 0).sum()  # less than one rating per tested item
-    assert "times the ratings" in figure.title
+def test_other_metrics_are_those_of_the_plain_test(both: dict[str, Results]) -> None:
+    figure = figures.counted_otherwise(both["systems"])
+    assert list(dict.fromkeys(figure.rows["label"])) == [
+        "precision", "bpref", "infAP", "stratified recall",
+    ]  # fmt: skip
+    asked = both["systems"].grid.parsed_metrics["AR"]
+    pools = [metric for metric in asked if metric.name == "infAP"]
+    assert len(pools) == 2
+    found = figure.rows.set_index(["label", "system"])["value"]
+    for label, metric in (("infAP", pools[0]), ("precision", "P@10")):
+        assert found[label, "pLSA"] == both["systems"]["pLSA", "AR", str(metric)].value

@@ -20,7 +20,15 @@ from shown import NOTEBOOKS, PACKAGES, PAGES, figures, placed
 
 CHAPTERS = Path(chapters.__file__).parent
 OWN = [(page, name) for page in PAGES for name in sorted(placed(page))]
-SENTENCES = {("03", "skew"), ("06", "alike")}
+SENTENCES = {
+    ("03", "skew"),
+    ("04", "agreement"),
+    ("04", "nearer"),
+    ("04", "relations"),
+    ("06", "alike"),
+    ("06", "loop"),
+    ("06", "ranks"),
+}
 """Figures whose message is the sentence of a record: it follows the results."""
 NO_DATA = {("01", "target_sets")}
 """Figures of a definition."""

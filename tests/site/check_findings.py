@@ -30,7 +30,8 @@ import yaml
 from recbias.claims import Part, claims, judge, load_chapter
 from recbias.claims.judging import Verdict, find_parts
 from recbias.claims.parts import ChapterResults
-from recbias.claims.records import Record, criteria_of, written
+from recbias.claims.records import Record, criteria_of
+from recbias.claims.regions import rounded
 from recbias.claims.topics import find_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -300,8 +301,12 @@ def pattern(form: str, parts: list[Part], values: Mapping[str, object]) -> str:
         if value != value:
             return "undefined"
         if spec == "cases":
-            return f"{round(value * (cases or 0))}".replace("-", "\N{MINUS SIGN}")
-        return format(value, spec) if spec else written(value, part.record.unit) if part else ""
+            text = f"{round(value * (cases or 0))}"
+        elif spec:
+            text = format(value, spec)
+        else:
+            text = rounded(value, part.record.unit, *part.interval) if part else ""
+        return re.sub(r"^-", "\N{MINUS SIGN}", text)
 
     if part and math.isnan(sum(part.interval)):
         form = _without_ends(form)
@@ -321,7 +326,7 @@ def pattern(form: str, parts: list[Part], values: Mapping[str, object]) -> str:
 def _of_record(part: Part) -> str:
     """Write the form of a block that leaves it to its record."""
     record, (low, high) = part.record, part.interval
-    none = record.if_none and written(part.value, record.unit) in ("0", "none")
+    none = record.if_none and rounded(part.value, record.unit, *part.interval) in ("0", "none")
     sentence = record.if_none if none else record.finds
     for letter, value in part.numbers.items():
         sentence = sentence.replace(f"{{{letter}}}", f"{value:.3g}")

@@ -15,7 +15,7 @@ from recbias.claims.judging import Verdict
 from recbias.claims.ledger import Claim
 from recbias.claims.parts import Part, is_core, of_form
 from recbias.claims.reading import NO_ASSERTION, VERDICTS
-from recbias.claims.records import written
+from recbias.claims.regions import written
 
 KINDS = {
     "empirical": "What only a measurement can tell",
@@ -88,6 +88,24 @@ def verdict_cards(verdicts: Sequence[Verdict]) -> str:
             else f'<details class="claim-group"><summary>{heading}</summary>{cards}</details>'
         )
     return '<div class="verdicts">' + "".join(groups) + "</div>"
+
+
+def verdict_table(verdicts: Sequence[Verdict]) -> str:
+    """List what only a measurement can tell in a table, and keep all cards behind a click."""
+    shown = by_importance(v for v in verdicts if v.claim.counts_as == "empirical")
+    rows = [
+        (
+            badges(verdict),
+            f'<a href="#{escape(verdict.claim.id.lower())}">{escape(verdict.claim.id)}</a> '
+            f"{typeset(verdict.claim.text)}",
+        )
+        for verdict in shown
+    ]
+    table = table_html(("verdict", "what the paper says"), rows, style="parts") if rows else ""
+    return (
+        f"{table}<details><summary>A card for each of {len(verdicts)} claims: what was found, part "
+        f"by part</summary>{verdict_cards(verdicts)}</details>"
+    )
 
 
 def _counted(verdicts: Sequence[Verdict]) -> str:

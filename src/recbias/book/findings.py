@@ -36,11 +36,12 @@ from html import escape
 from typing import Any
 
 from recbias._system.places import packaged
-from recbias.book.html import plain
+from recbias.book.html import badge, plain, table_html, typeset
 from recbias.claims.judging import Verdict, find_parts, judge_chapter, load_chapter
 from recbias.claims.ledger import TOPICS, claims, parse_yaml
 from recbias.claims.parts import ChapterResults, Part
-from recbias.claims.records import Record, criteria_of, written
+from recbias.claims.records import Record, criteria_of
+from recbias.claims.regions import rounded
 from recbias.claims.topics import find_page
 from recbias.errors import ConfigError, unknown_name
 from recbias.experiment.results import Quantity
@@ -105,7 +106,7 @@ class Finding:
         Examples
         --------
         >>> Finding("holds", 0.5, 0.4, 0.6, sentence="tau is 0.5").whole
-        'Tau is 0.5 (0.4 to 0.6).'
+        'Tau is 0.5 (0.40 to 0.60).'
         """
         if not self.sentence:
             return ""
@@ -141,8 +142,12 @@ class Finding:
         if name == _CASES:
             return str(self.cases)
         if form == _CASES:
-            return f"{value * (self.cases or 0):.0f}".replace("-", "\N{MINUS SIGN}")
-        return format(value, form) if form and math.isfinite(value) else written(value, self.unit)
+            text = f"{value * (self.cases or 0):.0f}"
+        elif form and math.isfinite(value):
+            text = format(value, form)
+        else:
+            text = rounded(value, self.unit, self.low, self.high)
+        return re.sub(r"^-", "\N{MINUS SIGN}", text)
 
 
 @dataclass(frozen=True)
@@ -250,7 +255,7 @@ def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def said(name: str, results: ChapterResults, *, width: int = 0) -> str:
+def said(name: str, results: ChapterResults, *, width: int = 0, **forms: str) -> str:
     """Return what the record of a finding says of results: for the title of its figure.
 
     Parameters
@@ -261,6 +266,8 @@ def said(name: str, results: ChapterResults, *, width: int = 0) -> str:
         A chapter's results by name.
     width
         Of its lines in characters; one line by default.
+    **forms
+        As in a block, by verdict: in place of the record's own words, which suit one verdict.
 
     Returns
     -------
@@ -281,7 +288,28 @@ def said(name: str, results: ChapterResults, *, width: int = 0) -> str:
         record = _asked(first, int(number))[int(place or 1) - 1]
     parts, _ = find_parts([record], results, page, cache(load_chapter), first)
     sentence = _capital(parts[0].finding) if parts else ""
+    if forms:
+        found = _of_parts(parts)
+        sentence = found.fill(forms[found.verdict]) if found.verdict else ""
     return "\n".join(textwrap.wrap(sentence, width)) if width else sentence
+
+
+def findings_table(stated: Findings) -> str:
+    """Lay out behind a click what this book finds on a topic beside the papers, by its records."""
+    rows = [
+        (badge(found.verdict), typeset(found.whole))
+        for name, found in stated.found.items()
+        if name.startswith("own/") and found.verdict
+    ]
+    if not rows:
+        return ""
+    table = table_html(
+        ("verdict", "what this book finds, with 95 % intervals"), rows, style="parts"
+    )
+    return (
+        f"<details><summary>All {len(rows)} findings of this chapter beside the paper's claims"
+        f"</summary>{table}</details>"
+    )
 
 
 # -- names ---------------------------------------------------------------------------------------

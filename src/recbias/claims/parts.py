@@ -122,14 +122,14 @@ class Part:
         """What was found, and what was claimed."""
         if self.estimate is None:
             return self.record.asked
-        return self.record.sentence(self.value, self.which, self._shown)
+        return self.record.sentence(self.value, self.which, self._shown, self.interval)
 
     @property
     def finding(self) -> str:
         """What was found; empty where nothing could be measured."""
         if self.estimate is None:
             return ""
-        return self.record.finding(self.value, self.which, self._shown)
+        return self.record.finding(self.value, self.which, self._shown, self.interval)
 
     @property
     def _shown(self) -> Mapping[str, float]:

@@ -27,7 +27,7 @@ from recbias.claims.expressions import (
     walk,
 )
 from recbias.claims.ledger import NEEDS, parse_yaml
-from recbias.claims.regions import Region, defined, written
+from recbias.claims.regions import Region, defined, rounded
 from recbias.errors import ConfigError, unknown_name
 
 UNITS = ("number", "percent", "factor", "count", "p", "violation")
@@ -202,7 +202,11 @@ class Record:
         return f"{self.says}, {self._words}" if self.says else self._words
 
     def finding(
-        self, value: float, which: str = "", numbers: Mapping[str, float] | None = None
+        self,
+        value: float,
+        which: str = "",
+        numbers: Mapping[str, float] | None = None,
+        interval: tuple[float | None, float | None] = (None, None),
     ) -> str:
         """Write what was found.
 
@@ -220,17 +224,21 @@ class Record:
         >>> record.finding(3), record.finding(0)
         ('3 runs lack an item', 'no run lacks an item')
         """
-        text = written(value, self.unit)
+        text = rounded(value, self.unit, *interval)
         if self.if_none and text in ("0", "none"):
             return self.if_none
         texts = {name: defined(number, ".3g") for name, number in (numbers or {}).items()}
         return _fill(self.finds, {**texts, "value": text, "which": which})
 
     def sentence(
-        self, value: float, which: str = "", numbers: Mapping[str, float] | None = None
+        self,
+        value: float,
+        which: str = "",
+        numbers: Mapping[str, float] | None = None,
+        interval: tuple[float | None, float | None] = (None, None),
     ) -> str:
         """Write what was found, and what was claimed."""
-        finding = self.finding(value, which, numbers)
+        finding = self.finding(value, which, numbers, interval)
         return f"{finding}; claimed: {self.says or self._words}" if self.decides else finding
 
     @property

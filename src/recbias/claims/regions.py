@@ -97,3 +97,21 @@ def written(value: float, unit: str) -> str:
     if unit == "violation":
         return "none" if value <= 1e-12 else f"{value:.2g}"
     return f"{value:,.0f}" if 9999.5 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def rounded(value: float, unit: str, low: float | None, high: float | None) -> str:
+    """Write a value in its unit, a plain number to two digits of what its interval leaves open.
+
+    Examples
+    --------
+    >>> [rounded(value, "number", 0.0382, 0.11) for value in (0.07407, 0.0382, 0.11)]
+    ['0.074', '0.038', '0.110']
+    >>> rounded(0.07407, "number", None, None), rounded(0.81, "percent", 0.72, 0.92)
+    ('0.07407', '81 %')
+    """
+    half = (high - low) / 2 if low is not None and high is not None else 0.0
+    plain = unit == "number" and 0 < abs(value) < 9999.5 and 0 < half < math.inf
+    if not plain:
+        return written(value, unit)
+    most = 3 - math.floor(math.log10(abs(value)))  # four significant digits, as without an interval
+    return f"{value:.{max(0, min(most, 1 - math.floor(math.log10(half))))}f}"

@@ -13,10 +13,11 @@ from recbias.book.figures.lines import lines
 from recbias.book.figures.maps import field, matrix
 from recbias.book.figures.ranks import ranks
 from recbias.book.figures.scatter import scatter
-from recbias.book.figures.style import FONT_SIZE, WIDTH, use_book_style
+from recbias.book.figures.style import FONT_SIZE, NARROW, WIDTH, use_book_style
 
 __all__ = [
     "FONT_SIZE",
+    "NARROW",
     "WIDTH",
     "Figure",
     "bars",

@@ -97,6 +97,7 @@ def parts(
     levels: Mapping[str, float] | None = None,
     missing: str = "",
     most: float | None = None,
+    width: float = WIDTH,
 ) -> Picture:
     """Draw a bar of several columns for each row: `stacked`, or each before the one before.
 
@@ -106,7 +107,7 @@ def parts(
     """
     names = names_in(rows, row)
     keys = [*colours, *(levels or {})]
-    figure, panels = _laid_out(rows, row, names, title, keys=keys, across=across)
+    figure, panels = _laid_out(rows, row, names, title, keys=keys, across=across, width=width)
     places = np.arange(len(names))
     for _, _, axis, own in panels:
         base = np.zeros(len(names))
@@ -126,7 +127,7 @@ def parts(
             _write(axis, defined(total, numbers), total, place)
         axis.set_xlim(0, most or 1.2 * float(max(base.max(), 1e-9)))
     panels[0].axis.set_ylabel(down)
-    return finished(figure, title, n_columns=abreast(keys, 3), order=keys)
+    return finished(figure, title, n_columns=abreast(keys, 3, width=width), order=keys)
 
 
 def _laid_out(
@@ -138,6 +139,7 @@ def _laid_out(
     keys: Sequence[str],
     across: Words,
     share_x: bool = True,
+    width: float = WIDTH,
 ) -> tuple[Picture, list[_Panel]]:
     """Make the figure: stripes below each other, panels of a stripe beside each other."""
     labels = wrapped(names)
@@ -145,8 +147,8 @@ def _laid_out(
     by_stripe = {stripe: names_in(rows_of(rows, "stripe", stripe), "panel") for stripe in stripes}
     heads = {name: name.count("\n") + bool(name) for each in by_stripe.values() for name in each}
     tall = 0.75 + 0.2 * max(heads.values()) + row_height(labels) * len(names)
-    extra = 0.2 + extra_height(title, keys, abreast(keys, 3))
-    figure = plt.figure(figsize=(WIDTH, tall * len(stripes) + extra))
+    extra = 0.2 + extra_height(title, keys, abreast(keys, 3, width=width))
+    figure = plt.figure(figsize=(width, tall * len(stripes) + extra))
     several = len(stripes) > 1
     regions = figure.subfigures(len(stripes), 1, squeeze=False)[:, 0] if several else [figure]
     panels = []

@@ -25,7 +25,7 @@ from recbias.book.figures.panels import (
     part_rows,
     rows_of,
 )
-from recbias.book.figures.style import FONT_SIZE, SHORT, row_height, wrapped
+from recbias.book.figures.style import FONT_SIZE, SHORT, WIDTH, row_height, wrapped
 
 _RULES = ("-", "--", ":")
 _SPREAD = 0.56
@@ -50,6 +50,7 @@ def dots(
     from_zero: bool = False,
     share_x: bool = True,
     a_row: float = 0.0,
+    width: float = WIDTH,
 ) -> Picture:
     """Draw a dot for each value, a row for each name in a column, a panel for each in another.
 
@@ -67,10 +68,11 @@ def dots(
     a_row = max(a_row or row_height(labels) - 0.04, 0.1 + 0.15 * min(crowd, 4))
     tall = 1.2 + 0.2 * any(panels) + a_row * len(names)
     keys = [*keyed, *(levels if isinstance(levels, Mapping) else ())]
-    n_abreast = abreast(keys, 3)
+    n_abreast = abreast(keys, 3, width=width)
     figure, axes = grid_of(
-        panels, height=tall + extra_height(title, keys, n_abreast), share_x=share_x, share_y=True
-    )
+        panels, height=tall + extra_height(title, keys, n_abreast), share_x=share_x, share_y=True,
+        width=width,
+    )  # fmt: skip
     for name, axis in axes.items():
         panel_rows = rows_of(rows, panel, name)
         _draw_levels(axis, levels)
@@ -102,7 +104,7 @@ def dots(
                     transform=axis.get_yaxis_transform(), fontsize=FONT_SIZE, color="0.25",
                 )  # fmt: skip
         axis.set_xlabel(along(across, name, len(panels)))
-        _scale(axis, log=log)
+        _scale(axis, log=log, nbins=5 if width >= WIDTH or len(panels) == 1 else 3)
     for axis in axes.values():  # now that all are filled, if they share a scale
         if from_zero:
             axis.set_xlim(left=0)
@@ -135,12 +137,12 @@ def _draw_levels(axis: Axes, levels: Mapping[str, float] | Sequence[float]) -> N
             axis.axvline(at, **rule)
 
 
-def _scale(axis: Axes, *, log: bool) -> None:
+def _scale(axis: Axes, *, log: bool, nbins: int) -> None:
     if log:
         axis.set_xscale("log")
         axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.xaxis.set_minor_locator(NullLocator())
     else:
-        axis.locator_params(axis="x", nbins=5)
+        axis.locator_params(axis="x", nbins=nbins)
     axis.xaxis.set_major_formatter(SHORT)
     axis.grid(visible=False, axis="y")

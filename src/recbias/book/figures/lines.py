@@ -30,7 +30,7 @@ from recbias.book.figures.panels import (
     of_panel,
     rows_of,
 )
-from recbias.book.figures.style import SHORT
+from recbias.book.figures.style import SHORT, WIDTH
 
 _RULE: Mapping[str, Any] = {"color": "0.25", "linewidth": 1.2, "zorder": 1}
 _DIAMOND: Mapping[str, Any] = {
@@ -74,7 +74,9 @@ def lines(
     share_y: Shared = False,
     n_columns: int = 0,
     keys_abreast: int = 2,
+    named: bool = False,
     height: float = 3.4,
+    width: float = WIDTH,
 ) -> Picture:
     """Draw a line for each name in a column, a panel for each in another.
 
@@ -84,18 +86,20 @@ def lines(
     first a thin line. A line without values is its band. Lines that are not `marked` are grey, the
     `reference` is black and dashed. Along the axis places are `even`, as their ranks, or as `x`
     says; `apart` moves lines that would hide each other. `shade` starts a region that has a name.
+    Lines are `named` at their ends, or else in a legend.
     """
     panels, names = names_in(rows, panel), names_in(rows, line)
     n_columns = n_columns or max(len(panels), 1)
     chosen = names if marked is None else [name for name in marked if name in names]
     tall = height * -(-len(panels) // n_columns)
     keys = [*chosen, *(["others"] if len(chosen) < len(names) else ())] if any(names) else []
+    keys = [] if named else keys
     keys += [predicted] if "predicted" in rows else []
     keys += [bounds] if bounds and rows["least"].notna().any() else []
-    n_abreast = abreast(keys, keys_abreast)
+    n_abreast = abreast(keys, keys_abreast, width=width)
     tall += extra_height(title, keys, n_abreast)
     figure, axes = grid_of(
-        panels, height=tall, n_columns=n_columns, share_x=share_x, share_y=share_y
+        panels, height=tall, n_columns=n_columns, share_x=share_x, share_y=share_y, width=width
     )
     numbers = numbered([name for name in chosen if not reference or name != reference], looks)
     places = {place: n for n, place in enumerate(sorted(rows[x].unique()))} if even else None
@@ -134,6 +138,8 @@ def lines(
         if is_chosen(from_zero, name):
             axis.set(xlim=(0, None), ylim=(0, None))
         axis.set(**(limits or {}))
+        if named:
+            _name_ends(axis, rows_of(rows, panel, name), x, y, line, room=0.22 / (height - 1.1))
         if bounds in keys:
             axis.plot([], [], ":", color="0.4", linewidth=1.6, label=bounds)
         if shade:
@@ -141,6 +147,19 @@ def lines(
             axis.annotate(shade[1], (shade[0], 0.02), (-4, 0), textcoords="offset points",
                           ha="right")  # fmt: skip
     return finished(figure, title, n_columns=n_abreast, order=keys, keys=None if keys else [])
+
+
+def _name_ends(axis: Axes, rows: pd.DataFrame, x: str, y: str, line: str, *, room: float) -> None:
+    """Write the name of each line behind its end, `room` of the axis apart at least."""
+    ends = rows.sort_values(x, kind="stable").groupby(line, sort=False).last()
+    bottom, top = axis.get_ylim()
+    at = np.inf
+    for name, end in ends.sort_values(y, ascending=False, kind="stable").iterrows():
+        at = min(at - room * (top - bottom), end[y])
+        axis.annotate(
+            str(name), (end[x], at), (6, 0), textcoords="offset points", va="center",
+            annotation_clip=False,
+        )  # fmt: skip
 
 
 def _look(number: int | None, *, points: bool, joined: bool) -> dict[str, Any]:

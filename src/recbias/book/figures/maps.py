@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import Formatter, NullFormatter
 
 from recbias.book.figures.panels import abreast, extra_height, finished, grid_of, names_in, rows_of
-from recbias.book.figures.style import SHORT, row_height, wrapped
+from recbias.book.figures.style import SHORT, WIDTH, row_height, wrapped
 
 
 def matrix(
@@ -26,7 +26,7 @@ def matrix(
     row: str,
     column: str,
     names: tuple[Sequence[str], Sequence[str]] | None = None,
-    colours: str | Mapping[str, Any] = "RdYlGn_r",
+    colours: str | Mapping[str, Any] = "RdBu",
     scale: tuple[float, float] = (0, 1),
     log: bool = False,
     alpha: float = 1.0,
@@ -35,6 +35,7 @@ def matrix(
     labels: tuple[str, str] = ("", ""),
     a_row: float = 0.34,
     upright: bool = False,
+    width: float = WIDTH,
 ) -> Picture:
     """Colour a cell for each pair of names by its ``value``, and write its ``text``; panels below.
 
@@ -49,7 +50,9 @@ def matrix(
     cell = max(row_height(ticks), a_row, 0.08 + 0.19 * n_lines)
     head = 0.1 * max(map(len, acrosses)) if upright else 0.2
     tall = len(panels) * (cell * len(downs) + 0.35) + 0.5 + head + 0.75 * bool(key)
-    figure, axes = grid_of(panels, height=tall + extra_height(title), n_columns=1, share_x=True)
+    figure, axes = grid_of(
+        panels, height=tall + extra_height(title), n_columns=1, share_x=True, width=width
+    )
     norm = LogNorm(*scale) if log else Normalize(*scale)
     shades = mpl.colormaps[colours] if isinstance(colours, str) else colours
     for name, axis in axes.items():

@@ -84,12 +84,13 @@ def grid_of(
     n_columns: int = 0,
     share_x: Shared = False,
     share_y: Shared = False,
+    width: float = WIDTH,
 ) -> tuple[Picture, dict[str, Axes]]:
     """Make a figure with an axis for each panel, which stands in its title."""
     n_columns = n_columns or len(panels)
     n_rows = -(-len(panels) // n_columns)
     figure, grid = plt.subplots(
-        n_rows, n_columns, figsize=(WIDTH, height), sharex=share_x, sharey=share_y, squeeze=False
+        n_rows, n_columns, figsize=(width, height), sharex=share_x, sharey=share_y, squeeze=False
     )  # fmt: skip
     axes = dict(zip(panels, grid.flat, strict=False))
     for name, axis in axes.items():
@@ -143,10 +144,10 @@ def part_rows(axis: Axes, rows: pd.DataFrame, row: str, names: Sequence[str]) ->
             axis.axhline(n - 0.5, color="0.7", linewidth=0.8, zorder=0)
 
 
-def abreast(keys: Sequence[str], most: int = 2) -> int:
+def abreast(keys: Sequence[str], most: int = 2, *, width: float = WIDTH) -> int:
     """Choose how many columns of a legend fit the width, by its longest text."""
     longest = max(map(len, keys), default=0)
-    return max(1, min(most, int(WIDTH * 72 / (36 + 6.5 * longest))))
+    return max(1, min(most, int(width * 72 / (36 + 6.5 * longest))))
 
 
 def extra_height(title: str, keys: Sequence[str] = (), n_columns: int = 1) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -24,13 +26,16 @@ def ranks(
     system: str = "system",
     across: str = "",
     n_marked: int = 3,
+    marked: Sequence[str] = (),
     level: float | None = None,
     limits: tuple[float, float] | None = None,
+    width: float = WIDTH,
 ) -> Picture:
     """Join the ``rank`` of each system from place to place.
 
     Where places are names, ranks stand in circles and systems are listed by the first; where they
-    are numbers, the axis is in logarithms and systems are listed by the last, on the right.
+    are numbers, the axis is in logarithms and systems are listed by the last, on the right. Those
+    `marked` stand out, or else the `n_marked` that move most.
     """
     named = not pd.api.types.is_numeric_dtype(rows[x])
     wide = rows.pivot_table(index=system, columns=x, values="rank")
@@ -38,11 +43,12 @@ def ranks(
     listed = wide.iloc[:, 0 if named else -1].sort_values(kind="stable")
     moves = (wide.max(axis=1) - wide.min(axis=1)).sort_values(ascending=False, kind="stable")
     loud = [name for name in moves.index[:n_marked] if moves[name] >= (2 if named else 1)]
+    loud = [name for name in marked if name in wide.index] if marked else loud
     looks = {name: (COLOURS[_LOUD[n % 4]], STYLES[n % 4]) for n, name in enumerate(loud)}
     labels = wrapped(list(listed.index))
     n_lines = max(str(place).count("\n") for place in wide.columns) if named else 0
     tall = 1.1 + 0.2 * n_lines + max(0.3, row_height(labels)) * len(wide) + extra_height(title)
-    figure, axis = plt.subplots(figsize=(WIDTH, tall))
+    figure, axis = plt.subplots(figsize=(width, tall))
     at = np.arange(wide.shape[1]) if named else np.asarray(wide.columns, dtype=np.float64)
     for name, places in wide.iterrows():
         colour, style = looks.get(name, ("0.7", "-"))

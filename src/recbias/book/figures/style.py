@@ -10,8 +10,10 @@ import seaborn as sns
 from matplotlib.ticker import FuncFormatter
 
 WIDTH = 6.4
-"""Inches: the width of every figure; on a phone of 390 pixels 12 points are 9 of them."""
+"""Inches: the width of a figure; on a phone of 390 pixels 12 points are 9 of them."""
 
+NARROW = 5.0
+"""Inches: the width of a figure of one panel, whose 12 points are 11 pixels on a phone."""
 
 FONT_SIZE = 12
 """Points: no text of a figure is smaller."""

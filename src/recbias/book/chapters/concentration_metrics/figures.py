@@ -1,4 +1,4 @@
-"""The figures of chapter 6: ranks by many metrics, Lorenz curves, which metrics are one, a loop."""
+"""The figures of chapter 6: a loop, what foretells it, curves, two orders, metrics that are one."""
 
 from __future__ import annotations
 
@@ -9,124 +9,163 @@ import pandas as pd
 from matplotlib.figure import Figure as Picture
 
 from recbias.book.chapters.concentration_metrics.alike import ALIKE, tau_matrix
-from recbias.book.chapters.concentration_metrics.loop import rounds_shown
+from recbias.book.chapters.concentration_metrics.loop import foretold, ratings_by_round
 from recbias.book.chapters.concentration_metrics.orders import listing, rank_rows
-from recbias.book.chapters.concentration_metrics.setup import LAMBDA, LAMBDAS, SEVEN
-from recbias.book.figures import Figure, lines, matrix
+from recbias.book.chapters.concentration_metrics.references import gini_of_curve
+from recbias.book.chapters.concentration_metrics.setup import SEVEN
+from recbias.book.figures import NARROW, Figure, dots, lines, matrix, ranks
 from recbias.book.findings import said
 from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
 
-_ROUNDS = {"Gini": "Gini of the lists", "CI": "CI", "LTI": "LTI", "P": "truly liked"}
-"""Titles of panels by what they show of a feedback loop."""
+_LINE = 50
+"""Characters of a line of a title in a narrow figure."""
+
+_FALLS, _RISES = 0, 1
+"""Looks of systems with which ratings become more even, and more uneven."""
+
+_STARTS = {
+    "ARP": ("ARP, popularity", "what was popular"),
+    "Gini": ("Gini, unevenness", "lists alone"),
+    "P": ("truly liked", "what is liked"),
+    "CI": ("CI", "what was popular"),
+    "M": ("M", "what was popular"),
+    "Diversity": ("items listed", "lists alone"),
+    "LTI_percentile": ("LTI, percentiles", "what was popular"),
+    "LTI": ("LTI as printed", "what was popular"),
+}
+"""Metrics of the first lists that a figure shows: the name of its row, and what it knows."""
+
+_LISTS, _RATINGS = "lists", "ratings"
+"""What a Gini coefficient is of."""
+
+_COMPARED = ("Gini", "Diversity", "PL", "M", "CI", "LTI", "LTI|percentile")
+"""Metrics that a figure compares: no two of them count the same."""
 
 
-def ranked(measured: Results, cutoff: int) -> Figure:
-    """Show the ranks of the poster's systems as its figure does, on the data set of a page."""
+def rounds(loop: Table) -> Figure:
+    """Show how unevenly ratings are spread, round by round."""
+    return Figure(
+        "loop",
+        ratings_by_round(loop, "even"),
+        said("own/LOOP-UNEVEN", {"loop": loop}, width=40),
+        "Lines of the Gini coefficient of the ratings over the rounds of a loop, one for each "
+        "recommender.",
+        _draw_rounds,
+        "loop",
+    )
+
+
+def _draw_rounds(rows: pd.DataFrame, *, title: str) -> Picture:
+    """Name each line, and tell by its look whether it ends above its start."""
+    wide = rows.pivot_table(index="system", columns="round", values="value")
+    rises = wide.iloc[:, -1] > wide.iloc[:, 0]
+    last = int(rows["round"].max())
+    return lines(
+        rows, title=title, x="round", line="system", points=False, named=True, width=NARROW,
+        looks={str(name): _RISES if up else _FALLS for name, up in rises.items()},
+        level=float(wide.iloc[:, 0].mean()), limits={"xlim": (0, 1.32 * last)},
+        ticks=range(0, last + 1, 2), across="round", up="Gini coefficient of the ratings",
+        height=3.4,
+    )  # fmt: skip
+
+
+def foretelling(loop: Table) -> Figure:
+    """Show which metric of the first lists foretells how uneven ratings will be."""
 
     def message(rows: pd.DataFrame) -> str:
-        wide = rows.pivot_table(index="system", columns="metric", values="rank")
-        last = len(wide) - 1
-        systems = [str(n) for n, row in wide.iterrows() if row["Gini"] <= 2 and row["CI"] >= last]
-        if not systems:
-            return "No system is among the two most even\nand among the two that deviate least"
-        return f"Among the most even, and deviating least:\n{', '.join(systems)}"
+        value = rows.set_index("metric")["value"]
+        return (
+            "Rank correlation with how uneven the ratings end:\n"
+            f"{value['Gini']:.2f} for Gini of the first lists, {value['CI']:.2f} for CI"
+        )
 
-    metrics = {
-        name.partition("(")[0]: f"{name}@{cutoff}"
-        for name in ("P", "nDCG", "Gini", "Diversity", "CI", f"LTI({LAMBDA:g})")
-    }
-    metrics["LTI, percentile"] = f"LTI({LAMBDA:g})@{cutoff}|percentile"
-    panel, systems = str(measured.dataset["title"]), listing(measured, SEVEN)
+    names = pd.DataFrame.from_dict(_STARTS, orient="index", columns=["row", "line"])
     return Figure(
-        "lead",
-        rank_rows(measured, metrics, panel=panel, systems=systems),
+        "foretold",
+        foretold(loop, "even").merge(names, left_on="metric", right_index=True),
         message,
-        "A map of the ranks of the poster's systems by metrics of accuracy, dispersion and "
-        "concentration.",
-        _draw_ranks,
+        "Dots of the rank correlation, over the recommenders, of metrics of the first lists with "
+        "the Gini coefficient of the ratings after the last round.",
+        _draw_foretold,
+        "foretold",
+    )
+
+
+def _draw_foretold(rows: pd.DataFrame, *, title: str) -> Picture:
+    return dots(
+        rows.sort_values("value", ascending=False), title=title, levels=(0,), width=NARROW,
+        apart=False, across="rank correlation",
+    )  # fmt: skip
+
+
+def evenness(measured: Results, curves: Table, cutoff: int) -> Figure:
+    """Show whose lists are more uneven than the ratings from which they were learned."""
+    quantities = {
+        name: measured[name, "full", f"Gini@{cutoff}"] for name in listing(measured, SEVEN)
+    }
+    rows = pd.DataFrame(
+        [
+            *((name, _LISTS, each.value, *each.interval) for name, each in quantities.items()),
+            (_RATINGS, _RATINGS, gini_of_curve(curves, "prior"), np.nan, np.nan),
+        ],
+        columns=["row", "line", "value", "low", "high"],
+    ).sort_values("value", ascending=False, kind="stable")
+
+    def message(rows: pd.DataFrame) -> str:
+        value = rows.set_index("row")["value"]
+        systems = value.drop(_RATINGS)
+        above = int((systems > value[_RATINGS]).sum())
+        return f"{above} of {len(systems)} systems list items more unevenly\nthan they were rated"
+
+    return Figure(
+        "evenness",
+        rows,
+        message,
+        "Dots of the Gini coefficient of the lists of each of the poster's systems, and of the "
+        "ratings from which they were learned.",
+        _draw_evenness,
+        "evenness",
+    )
+
+
+def _draw_evenness(rows: pd.DataFrame, *, title: str) -> Picture:
+    return dots(
+        rows, title=title, keyed=(_LISTS, _RATINGS), hollow=_RATINGS, apart=False, width=NARROW,
+        levels=tuple(rows.loc[rows["row"] == _RATINGS, "value"]), across="Gini coefficient",
+    )  # fmt: skip
+
+
+def two_orders(measured: Results, cutoff: int) -> Figure:
+    """Show the poster's systems in the order of evenness, and in that of nearness."""
+    metrics = {"most even first\n(Gini)": f"Gini@{cutoff}"}
+    metrics["nearest to what was\npopular first (CI)"] = f"CI@{cutoff}"
+    return Figure(
+        "ranks",
+        rank_rows(measured, metrics, systems=listing(measured, SEVEN)),
+        said("ATM15-C-GINI/2/1", {"systems": measured}, width=_LINE),
+        "The poster's systems in two orders, by Gini and by CI, the least first, joined by lines.",
+        partial(ranks, x="metric", width=NARROW),
         "ranks",
     )
 
 
-def _draw_ranks(rows: pd.DataFrame, *, title: str) -> Picture:
-    """Colour ranks from 1 (green) to the last (red), with what they may be."""
-    ranges = zip(rows["rank"], rows["low"], rows["high"], strict=True)
-    words = [
-        f"{rank:.3g}" + (f"\n{low:.3g}–{high:.3g}" if low < high else "")
-        for rank, low, high in ranges
-    ]
-    return matrix(
-        rows.assign(value=rows["rank"].astype(float), text=words), title=title, row="system",
-        column="metric", scale=(1, max(rows["system"].nunique(), 2)), alpha=0.8, upright=True,
-    )  # fmt: skip
-
-
-def lorenz(curves: Table) -> Figure:
-    """Show what share of all recommendations the items with the fewest of them have."""
-
-    def message(rows: pd.DataFrame) -> str:
-        wide = rows.pivot_table(index="share", columns="line", values="value")
-        systems = [name for name in wide.columns if name != "prior"]
-        below = [name for name in systems if (wide[name] <= wide["prior"] + 1e-12).all()]
-        return (
-            f"{len(below)} of {len(systems)} systems spread their recommendations\n"
-            "more unevenly than ratings were, wherever one looks"
-        )
-
-    return Figure(
-        "lorenz",
-        curves.frame.melt("share", var_name="line"),
-        message,
-        "Lorenz curves of the recommendations of each of the poster's systems, and of what was "
-        "popular before.",
-        partial(
-            lines, x="share", points=False, diagonal=True, reference="prior", height=3.8,
-            limits={"xlim": (0, 1), "ylim": (0, 1)}, up="share of recommendations",
-            across="share of the items, fewest recommendations first",
-        ),
-        "lorenz",
-    )  # fmt: skip
-
-
-def by_lambda(lambdas: Results, cutoff: int) -> Figure:
-    """Show the ranks by LTI with nine lambdas, as printed and with percentiles."""
-
-    def message(rows: pd.DataFrame) -> str:
-        words = []
-        for panel, own in rows.groupby("panel", sort=False):
-            columns = own.pivot_table(index="metric", columns="system", values="rank")
-            words.append(f"{len(columns.drop_duplicates())} {panel!s}")
-        return f"Different columns among those of nine lambdas:\n{', '.join(words)}"
-
-    systems = listing(lambdas, SEVEN)
-    panels = [
-        rank_rows(
-            lambdas,
-            {f"λ = {lam:g}": f"LTI({lam:g})@{cutoff}{form}" for lam in LAMBDAS},
-            panel=panel,
-            systems=systems,
-        )
-        for panel, form in (("as printed", ""), ("with percentiles", "|percentile"))
-    ]
-    return Figure(
-        "lambdas",
-        pd.concat(panels, ignore_index=True).assign(low=np.nan, high=np.nan),
-        message,
-        "Two maps of ranks of the poster's systems by LTI with nine lambdas, as printed and with "
-        "percentiles.",
-        _draw_ranks,
-        "lambdas",
-    )
-
-
 def alike(measured: Results, cutoff: int) -> Figure:
-    """Show how far each pair of metrics orders systems alike."""
+    """Show how far metrics of concentration order systems alike."""
+    taus = tau_matrix(measured, cutoff)
     return Figure(
         "alike",
-        tau_matrix(measured, cutoff),
-        said("own/METRICS-ALIKE", {"systems": measured}),
-        "A map of Kendall's tau of each pair of eleven metrics of concentration.",
+        taus[taus["a"].isin(_COMPARED) & taus["b"].isin(_COMPARED)],
+        said(
+            "own/LTI-IS-GINI",
+            {"systems": measured},
+            width=_LINE,
+            holds="LTI as printed orders systems as Gini does ($\\tau$ = {value:.2f})",
+            refuted="LTI as printed and Gini order systems in two ways ($\\tau$ = {value:.2f})",
+            open="LTI as printed and Gini order systems with $\\tau$ = {value:.2f} "
+            "({low:.2f} to {high:.2f})",
+        ),
+        "A map of Kendall's tau of each pair of seven metrics of concentration.",
         _draw_taus,
         "metrics",
     )
@@ -145,8 +184,8 @@ def _draw_taus(rows: pd.DataFrame, *, title: str) -> Picture:
     )
     return matrix(
         cells, title=title, row="second", column="first", names=(metrics[1:], metrics[:-1]),
-        colours="RdBu", scale=(-1, 1), key="Kendall's $\\tau$; framed: above .9 for certain",
-        key_ticks=(-1, 0, 1), upright=True,
+        scale=(-1, 1), key="Kendall's $\\tau$; framed: above .9 for certain",
+        key_ticks=(-1, 0, 1), upright=True, width=NARROW,
     )  # fmt: skip
 
 
@@ -156,29 +195,3 @@ def _short(tau: float) -> str:
         return "?"
     words = f"{tau:.1f}"
     return "0" if float(words) == 0 else words.removesuffix(".0").replace("0.", ".")
-
-
-def courses(loop: Table, choice: str) -> Figure:
-    """Show quantities of each system over the rounds of a feedback loop."""
-
-    def message(rows: pd.DataFrame) -> str:
-        own = rows[rows["panel"] == _ROUNDS["Gini"]]
-        wide = own.pivot_table(index="system", columns="round", values="value")
-        rising = int((wide.iloc[:, -1] > wide.iloc[:, 0]).sum())
-        return (
-            f"Lists of {rising} of {len(wide)} systems are more uneven\n"
-            f"after {wide.columns.max()} rounds than at first"
-        )
-
-    return Figure(
-        f"loop_{choice}",
-        rounds_shown(loop, choice, _ROUNDS),
-        message,
-        "Four panels, the Gini coefficient, CI, LTI and true precision of the poster's systems "
-        f"over eight rounds with {choice} choice.",
-        partial(
-            lines, x="round", line="system", points=False, n_columns=2, share_x=True, height=2.6,
-            across="round",
-        ),
-        f"loop-{choice}",
-    )  # fmt: skip

@@ -7,7 +7,7 @@ systems, it orders them as they are ordered by what is measured in the last roun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -49,10 +49,6 @@ STARTS: tuple[str, ...] = (
     "P",
 )
 """Metrics of the first lists that may foretell where a loop ends."""
-
-ENDS: tuple[str, ...] = ("Gini", "CI_initial", "P")
-"""What is foretold, of the lists after the last round: their Gini coefficient, their distance from
-the ratings that there were in the beginning, and how much of them is truly liked."""
 
 INDEX = ("choice", "system", "number", "round")
 
@@ -134,36 +130,49 @@ def _frame(table: Table) -> pd.DataFrame:
     return table.frame.set_index(list(INDEX))
 
 
-def rounds_shown(table: Table, choice: str, quantities: Mapping[str, str]) -> pd.DataFrame:
-    """Lay the courses of all systems out for a figure."""
-    frame = _frame(table).xs(choice, level="choice")
+def ratings_by_round(table: Table, choice: str) -> pd.DataFrame:
+    """Give the Gini coefficient of the ratings before each round, by system."""
+    values = _frame(table).xs(choice, level="choice")["Gini_ratings"]
     rows = []
-    for name, panel in quantities.items():
-        for names, values in frame[name].groupby(level=["system", "round"], sort=False):
-            system, number = cast("tuple[str, int]", names)
-            mean = over_worlds(values.to_numpy())
-            low, high = mean.interval
-            rows.append((panel, system, number, mean.value, low, high))
-    return pd.DataFrame(rows, columns=["panel", "system", "round", "value", "low", "high"])
+    for names, drawn in values.groupby(level=["system", "round"], sort=False):
+        mean = over_worlds(drawn.to_numpy())
+        rows.append((*cast("tuple[str, int]", names), mean.value, *mean.interval))
+    return pd.DataFrame(rows, columns=["system", "round", "value", "low", "high"])
 
 
-def _correlations(table: Table, choice: str, start: str, end: str) -> Iterator[float]:
-    """Correlate, in each world, a metric of the first lists with another of the last ones."""
-    frame = _frame(table).xs(choice, level="choice")
-    rounds = frame.index.get_level_values("round")
-    first, last = (
-        frame.xs(number, level="round")[name].unstack("number")
-        for number, name in ((rounds.min(), start), (rounds.max(), end))
-    )
-    for number in first.columns:
-        yield float(scipy.stats.spearmanr(first[number], last.loc[first.index, number]).statistic)
+def _ends(table: Table, choice: str, quantity: str, *, last: bool) -> pd.DataFrame:
+    """Give a quantity of the first lists, or the last: a row a system, a column a world."""
+    values = _frame(table).xs(choice, level="choice")[quantity]
+    rounds = values.index.get_level_values("round")
+    return values.xs(rounds.max() if last else rounds.min(), level="round").unstack("number")
+
+
+def before_and_after(table: Table, choice: str) -> pd.DataFrame:
+    """Say of each system where lists and ratings began, and where they ended: means over worlds."""
+    asked = {"lists": "Gini", "ratings": "Gini_ratings", "liked": "P"}
+    return pd.DataFrame(
+        {
+            (name, "after" if last else "before"): _ends(table, choice, quantity, last=last).mean(
+                axis=1
+            )
+            for name, quantity in asked.items()
+            for last in (False, True)
+        }
+    ).sort_values(("ratings", "after"), ascending=False)
 
 
 def foretold(table: Table, choice: str) -> pd.DataFrame:
-    """Tell how well each metric of the first lists foretells where a loop ends."""
+    """Tell how well each metric of the first lists foretells how uneven the ratings will be.
+
+    By Spearman's correlation over the systems, in each world.
+    """
+    end = _ends(table, choice, "Gini_ratings", last=True)
     rows = []
     for start in STARTS:
-        for end in ENDS:
-            mean = over_worlds(list(_correlations(table, choice, start, end)))
-            rows.append((start, end, mean.value, *mean.interval))
-    return pd.DataFrame(rows, columns=["start", "end", "value", "low", "high"])
+        first = _ends(table, choice, start, last=False).loc[end.index]
+        each = [
+            float(scipy.stats.spearmanr(first[number], end[number]).statistic) for number in end
+        ]
+        mean = over_worlds(each)
+        rows.append((start, mean.value, *mean.interval))
+    return pd.DataFrame(rows, columns=["metric", "value", "low", "high"])

@@ -142,25 +142,15 @@ def tau_of_signs(
 
 
 def rank_rows(
-    found: Results, metrics: Mapping[str, str], *, panel: str, systems: Sequence[str]
+    found: Results, metrics: Mapping[str, str], *, systems: Sequence[str]
 ) -> pd.DataFrame:
-    """Rank systems by several metrics, as the poster's figure does."""
+    """Rank systems by several metrics, the least first."""
     rows = []
     for name, text in metrics.items():
-        try:
-            values, signs = systems_signs(found, "full", text, systems)
-            best, worst = rank_limits(signs.astype(np.int8), len(systems))
-        except NotComputed:
-            values = np.array([found[system, "full", text].value for system in systems])
-            best = worst = np.full(len(systems), np.nan)
-        turned = text.partition("@")[0].partition("(")[0] in SHOWN_LESS
-        if turned:
-            values = -values
-            best, worst = len(systems) + 1 - worst, len(systems) + 1 - best
-        for place, system in enumerate(systems):
-            rank = 1 + np.count_nonzero(values > values[place])
-            rows.append((panel, name, system, rank, float(best[place]), float(worst[place])))
-    return pd.DataFrame(rows, columns=["panel", "metric", "system", "rank", "low", "high"])
+        values = np.array([found[system, "full", text].value for system in systems])
+        for system, value in zip(systems, values, strict=True):
+            rows.append((name, system, 1 + np.count_nonzero(values < value)))
+    return pd.DataFrame(rows, columns=["metric", "system", "rank"])
 
 
 # -- functions of expressions ------------------------------------------------------------------

@@ -146,3 +146,10 @@ def chance_values(table: Table) -> pd.DataFrame:
     """Average what chance gives over the folds."""
     wide = table.frame.groupby(["reference", "metric"])["value"].mean().unstack("metric")
     return wide.reindex([reference for reference in REFERENCES if reference in wide.index])
+
+
+def gini_of_curve(curves: Table, line: str) -> float:
+    """Give the Gini coefficient of a Lorenz curve: twice the area above it."""
+    if line not in curves.frame:
+        return float("nan")
+    return 1 - 2 * float(np.trapezoid(curves.frame[line], curves.frame["share"]))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 
 import numpy as np
 import pandas as pd
 
 from recbias.book.chapters.concentration_metrics.alike import ALIKE, tau_matrix
-from recbias.book.chapters.concentration_metrics.loop import CHOICES, ENDS, STARTS, foretold
-from recbias.book.chapters.concentration_metrics.references import chance_values
+from recbias.book.chapters.concentration_metrics.loop import before_and_after
+from recbias.book.chapters.concentration_metrics.references import chance_values, gini_of_curve
 from recbias.book.chapters.concentration_metrics.setup import LAMBDA, metrics, plain_name
-from recbias.book.html import markdown_table, plain
+from recbias.book.html import markdown_table, plain, table_html
 from recbias.claims.regions import defined
 from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
+from recbias.metrics.concentration import gini
 from recbias.metrics.prior import popularity_percentiles
 
 SHOWN: Mapping[str, str] = {
@@ -31,9 +33,9 @@ SHOWN: Mapping[str, str] = {
 """Columns of the table of values, by name without length, with their format."""
 
 CHANCE: Mapping[str, str] = {
-    "random": "*lists at random*",
-    "in proportion": "*lists in proportion to the prior*",
-    "sampling alone": "*places in proportion to the prior*",
+    "random": "lists at random",
+    "in proportion": "lists in proportion to the prior",
+    "sampling alone": "places in proportion to the prior",
 }
 """How each reference is called in a table."""
 
@@ -51,10 +53,10 @@ def values_frame(found: Results, references: Table, cutoff: int) -> pd.DataFrame
 
 
 def values_table(values: pd.DataFrame) -> str:
-    """Write the values of systems and of chance."""
+    """Write the values of systems and of chance, behind a click."""
     rows = [
         (
-            CHANCE.get(str(name), plain(str(name))),
+            f"<em>{CHANCE[str(name)]}</em>" if name in CHANCE else escape(str(name)),
             *(
                 "–" if np.isnan(row[metric]) else f"{row[metric]:{form}}"
                 for metric, form in SHOWN.items()
@@ -62,11 +64,28 @@ def values_table(values: pd.DataFrame) -> str:
         )
         for name, row in values.iterrows()
     ]
-    return markdown_table(("", *(plain(metric) for metric in SHOWN)), rows)
+    table = table_html(("", *SHOWN), rows)
+    return f"<details><summary>All values, beside what chance gives</summary>{table}</details>"
 
 
-def lengths_table(found: Results, lengths: Results | None, cutoff: int) -> str:
-    """Write which metrics order the systems nearly alike, for each length of the lists."""
+def alike_details(found: Results, lengths: Results | None, explained: Table, cutoff: int) -> str:
+    """Write behind a click which metrics order alike at each length, and what explains LTI."""
+    tables = (
+        (
+            "Metrics with a tau above .9 at some length n of the lists",
+            _lengths(found, lengths, cutoff),
+        ),
+        (
+            "What share of the differences of LTI (R2) three statistics explain",
+            _explained(explained),
+        ),
+    )
+    return "".join(
+        f"<details><summary>{title}</summary>{table}</details>" for title, table in tables
+    )
+
+
+def _lengths(found: Results, lengths: Results | None, cutoff: int) -> str:
     measured = {cutoff: found}
     if lengths is not None:
         parsed = lengths.grid.parsed_metrics["full"]
@@ -79,14 +98,13 @@ def lengths_table(found: Results, lengths: Results | None, cutoff: int) -> str:
     )
     alike = taus[(taus > ALIKE).any(axis=1)]
     rows = [
-        (f"{plain(a)}, {plain(b)}", *(defined(tau, ".2f") for tau in row))
+        (f"{a}, {b}", *(defined(tau, ".2f") for tau in row))
         for (a, b), row in zip(alike.index, alike.to_numpy(), strict=True)
     ]
-    return markdown_table(("metrics", *(f"n = {length}" for length in taus.columns)), rows)
+    return table_html(("metrics", *(f"n = {length}" for length in taus.columns)), rows)
 
 
-def explained_table(explained: Table) -> str:
-    """Write what plain statistics explain of either form of LTI, at each length of lists."""
+def _explained(explained: Table) -> str:
     frame = explained.frame
     mean = frame.groupby(["by", "form", "cutoff"], sort=False)["value"].mean()
     lengths = list(dict.fromkeys(frame["cutoff"]))
@@ -95,28 +113,60 @@ def explained_table(explained: Table) -> str:
         for form in dict.fromkeys(frame["form"])
         for by in dict.fromkeys(frame["by"])
     ]
-    return markdown_table(("explained by", "form of LTI", *(f"n = {n}" for n in lengths)), rows)
+    return table_html(("explained by", "form of LTI", *(f"n = {n}" for n in lengths)), rows)
 
 
-def foretold_table(loop: Table) -> str:
-    """Write how well each metric of the first lists foretells where the loop ends."""
-    words = {"Gini": "Gini", "CI_initial": "CI, from the start", "P": "truly liked"}
-    cells: dict[tuple[str, str, str], str] = {}
-    for choice in CHOICES:
-        correlations = foretold(loop, choice)
-        halves = (correlations["high"] - correlations["low"]) / 2
-        columns = (correlations["start"], correlations["end"], correlations["value"], halves)
-        for start, end, value, half in zip(*columns, strict=True):
-            cells[start, choice, end] = f"{value:.2f}\u00a0±\u00a0{half:.2f}"
+def to_write(values: pd.DataFrame, curves: Table, cutoff: int) -> str:
+    """Write what a paper should say of the lists of a system: BPR, or the first there is."""
+    name = "BPR" if "BPR" in values.index else str(values.index[0])
+    shown = values.reindex([name, "random"])
+    own, by_chance = (defined(value, ".2f") for value in shown["Gini"].tolist())
+    lift = defined(shown["PL"].tolist()[0], ".2f")
+    ratings = defined(gini_of_curve(curves, "prior"), ".2f")
+    return (
+        f"> The lists of {cutoff} items of {plain(name)} have a Gini coefficient of {own} over all "
+        f"items of the catalogue, the positive training ratings one of {ratings}, and lists at "
+        f"random one of {by_chance}. Their popularity lift (PL) is {lift}. Values are means "
+        "over folds."
+    )
+
+
+def loop_table(loop: Table) -> str:
+    """Write how uneven lists and ratings were before a loop with even choice, and after it."""
+    found = before_and_after(loop, "even")
     rows = [
         (
-            plain(start.replace("_", "|")),
-            *(cells[start, choice, end] for choice in CHOICES for end in ENDS),
+            plain(str(system)),
+            *(
+                f"{row[name, 'before']:.2f} → {row[name, 'after']:.2f}"
+                for name in ("lists", "ratings", "liked")
+            ),
         )
-        for start in STARTS
+        for system, row in found.iterrows()
     ]
-    head = [f"{choice}: {words[end]}" for choice in CHOICES for end in ENDS]
-    return markdown_table(("first lists", *head), rows)
+    return markdown_table(("", "Gini of the lists", "Gini of the ratings", "truly liked"), rows)
+
+
+def after_table(prior: list[int], *lists: list[int]) -> str:
+    r"""Compute how uneven ratings are after some lists were rated as often as they were shown.
+
+    Examples
+    --------
+    >>> after_table([6, 3, 1, 0], [4, 3, 2, 1]).splitlines()[-1]
+    '| 4,\xa03,\xa02,\xa01 | 0.25 | 10,\xa06,\xa03,\xa01 | 0.375 |'
+    """
+
+    def uneven(counts: list[int]) -> str:
+        return f"{gini(np.array([counts], dtype=np.float64))[0]:g}"
+
+    def written(counts: list[int]) -> str:
+        return ",\N{NO-BREAK SPACE}".join(map(str, counts))
+
+    rows = [("*none*", "", written(prior), uneven(prior))]
+    for listed in lists:
+        after = [s + r for s, r in zip(prior, listed, strict=True)]
+        rows.append((written(listed), uneven(listed), written(after), uneven(after)))
+    return markdown_table(("listed", "Gini", "ratings afterwards", "their Gini"), rows)
 
 
 def example_table(prior: list[int], shown: list[int]) -> str:

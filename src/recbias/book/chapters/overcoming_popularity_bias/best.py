@@ -114,13 +114,13 @@ def best_table(best: Mapping[str, pd.DataFrame]) -> str:
     """
     head = ["relation"]
     for truth in best:
-        head += [f"best by true {truth}", "tau", "may be as good"]
+        head += [f"best by true {truth}, its tau", "may be as good"]
     rows = []
     for regions in zip(*(frame.to_dict("records") for frame in best.values()), strict=True):
         cells = [f"{regions[0]['relation']:g}"]
         for row in regions:
             numbers = f"{row['tau']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
-            cells += [f"**{row['best']}**", numbers, ", ".join(row["others"]) or "none"]
+            cells += [f"**{row['best']}** {numbers}", ", ".join(row["others"]) or "none"]
         rows.append([cell.replace("-", "\N{MINUS SIGN}") for cell in cells])
     return markdown_table(head, rows)
 

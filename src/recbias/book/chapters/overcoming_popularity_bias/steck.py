@@ -14,16 +14,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from recbias._system.streams import stream
-from recbias.book.chapters.overcoming_popularity_bias.best_gamma import relation_name
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER, GAMMAS
-from recbias.claims.quantities import over_worlds
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import exact
 from recbias.data.simulation import PreferenceOptions, PreferenceWorld
@@ -210,19 +208,3 @@ def _exponent(liked: BoolArray, chances: FloatArray) -> float:
     expected = chances[some] * number[some]
     slope, _ = np.polyfit(np.log(expected), np.log(chances[some]), 1, w=np.sqrt(expected))
     return float(slope)
-
-
-# -- what follows ----------------------------------------------------------------------------------
-
-
-def steck_errors(table: Table, *, by: Literal["relation", "system"] = "relation") -> pd.DataFrame:
-    """Lay out how far the printed form is from true recall, over gamma."""
-    frame, rows = table.frame, []
-    for name in dict.fromkeys(frame[by]):
-        line_rows = frame[frame[by] == name]
-        line = relation_name(float(name)) if by == "relation" else str(name)
-        for gamma in GAMMAS:
-            error = line_rows[f"gamma {gamma:g}"] / line_rows["mean recall"] - 1
-            mean = over_worlds(error.groupby(line_rows["number"]).mean())
-            rows.append((line, gamma, mean.value, *mean.interval))
-    return pd.DataFrame(rows, columns=["line", "gamma", "value", "low", "high"])

@@ -15,11 +15,15 @@ import pandas as pd
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
 from recbias.book.chapters.overcoming_popularity_bias.true_orders import TRUTHS
 from recbias.book.chapters.popularity_bias.concentration import short_title
-from recbias.book.html import markdown_table
+from recbias.book.html import table_html
 from recbias.claims.judging import load_chapter
 from recbias.experiment.makers import Table
 
 _KNOWN = ("cm100k", "coat")
+
+_GROUPS = {"AR": "plain test", "1R": "plain test"} | dict.fromkeys(
+    ("bpref", "infAP", "SR"), "other metric"
+)
 
 _NAMES = {  # in the order of rows: plain tests, remedies, other ways to count
     "AR": "AR",
@@ -57,18 +61,20 @@ def _with_share(table: Table) -> pd.DataFrame:
     )
 
 
-def true_order_shares(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFrame:
+def true_order_shares(tables: Mapping[str, Table], truth: str = "AUC") -> pd.DataFrame:
     """Lay out how many of the pairs of systems that a truth resolves each protocol has right."""
-    columns = ["panel", "label", "protocol", "line", "value", "low", "high", "count"]
     rows = []
-    for protocol in _NAMES:
+    for protocol, words in _NAMES.items():
         for title, table in tables.items():
             frame = _with_share(table).set_index(["truth", "protocol"])
-            for truth in TRUTHS:
-                shares = 100 * frame.loc[(truth, protocol), ["share", "least", "most"]]
-                count = int(frame["resolved"][truth, protocol])
-                words = _NAMES[protocol], _truth(truth, cutoff)
-                rows.append((title, protocol, *words, *shares, count))
+            shares = 100 * frame.loc[(truth, protocol), ["share", "least", "most"]]
+            rows.append(
+                (
+                    title, protocol, words, _GROUPS.get(protocol, "remedy"), *shares,
+                    int(frame["resolved"][truth, protocol]),
+                )
+            )  # fmt: skip
+    columns = ["panel", "label", "protocol", "line", "value", "low", "high", "count"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -77,15 +83,12 @@ def _truth(name: str, cutoff: int) -> str:
 
 
 def true_orders_table(tables: Mapping[str, Table], *, cutoff: int) -> str:
-    """Set the protocols beside each other.
-
-    Tau with its interval, and pairs that they have right.
-    """
+    """Set all protocols beside each other, behind a click: tau, and pairs that they have right."""
     if not tables:
         return ""
     columns = [(title, truth) for title in tables for truth in TRUTHS]
     head = ["order by", *(f"{title}, {_truth(truth, cutoff)}" for title, truth in columns)]
-    head += [f"place, {title}" for title in tables]
+    head += [f"place of Popularity, {title}" for title in tables]
     rows = []
     for protocol in (*_NAMES, *TRUTHS):
         cells = [_truth(protocol, cutoff) if protocol in TRUTHS else _NAMES[protocol]]
@@ -94,7 +97,10 @@ def true_orders_table(tables: Mapping[str, Table], *, cutoff: int) -> str:
             cells.append(_agreement(matching.iloc[0]) if len(matching) else "")
         places = [table.select(protocol=protocol)["popularity"] for table in tables.values()]
         rows.append([*cells, *(str(place.iloc[0]) for place in places)])
-    return markdown_table(head, rows)
+    return (
+        "<details><summary>Both truths: tau with its 95 % interval over users, and how many pairs "
+        f"are right</summary>{table_html(head, rows)}</details>"
+    )
 
 
 def _agreement(row: pd.Series[Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import pandas as pd
 
 from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
-from recbias.book.html import interval_text, markdown_table, plain
+from recbias.book.html import interval_text, markdown_table, plain, table_html
 from recbias.claims.checks import Check
 from recbias.claims.regions import defined
 from recbias.data.datasets import Dataset
@@ -384,12 +385,12 @@ def uniform_table(tables: Mapping[str, Table], share: float = SHARE) -> str:
 
 
 def draws_table(uniform: Results, labels: Sequence[str] = ("U1R", "UAR")) -> str:
-    """Write what systems score in uniform tests, and how far single draws are from each other."""
+    """Write behind a click what systems score in uniform tests, and how far draws are apart."""
     precision = {label: str(uniform.metric(label, "P")) for label in labels}
     values = uniform.values.set_index(["system", "label", "metric"])["fold_sd"]
     rows = []
     for system in uniform.systems:
-        row = [system]
+        row = [escape(system)]
         for label, metric in precision.items():
             score = uniform[system, label, metric]
             spread = float(values[system, label, metric])
@@ -397,4 +398,7 @@ def draws_table(uniform: Results, labels: Sequence[str] = ("U1R", "UAR")) -> str
         rows.append(row)
     names = [f"{name.partition('|')[0]}, {label}" for label, name in precision.items()]
     head = ["system", *(part for name in names for part in (name, "interval", "s.d. of draws"))]
-    return markdown_table(head, rows)
+    return (
+        "<details><summary>How much it hangs on the draw: means with 95 % intervals over users and "
+        f"draws</summary>{table_html(head, rows)}</details>"
+    )
