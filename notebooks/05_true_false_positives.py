@@ -177,10 +177,9 @@ for name, text in quoted.items():
 # A rating of {glue:text}`min_rating` or more says that a user likes an item, a lower one says the opposite, and **no
 # rating says nothing**. So the first $n$ items of a list are of three kinds,
 #
-# $$\underbrace{P@n}_{\text{hits}/n}+\underbrace{antiP@n}_{\text{misses}/n}+
-# \underbrace{\text{unrated}@n}_{\text{nobody knows}}=1 ,$$
+# $$P@n+antiP@n+\text{unrated}@n=1 ,$$
 #
-# and *anti-precision* counts misses as precision counts hits ([definitions](#metric-antip)). The sixteen systems of
+# the shares of hits, of misses ([definitions](#metric-antip)), and of those of which nobody knows. The sixteen systems of
 # {cite:t}`MCCRS20`, as their authors ran them ([how we know](#sec-systems)), are trained on each fold, and each list
 # is counted three ways: *full*, from the whole catalogue; *condensed*, its rated items only; and *true*, by ratings
 # of items drawn at random, where data have them.
@@ -291,7 +290,8 @@ measure.identities()  # what holds on any data, checked once in a world
 # :name: fig-two-counts
 #
 # The paper's Figure 1, its upper and lower left panels. Left: divided by the rated items of a list, as the authors
-# do. Diamonds, where the data are theirs: what they published.
+# do; a list of which nothing is rated has neither hits nor misses, and moves points off the line. Diamonds, where the
+# data are theirs: what they published.
 # ```
 
 # %% tags=["hide-input"]
@@ -342,15 +342,15 @@ HTML(true_values.left_out_table(known))
 # ## Why: popularity is a factor of both
 #
 # What would be the best ranking if it were the same for everybody? Let $p(train|i)$ be the share of users with a
-# training rating of item $i$, and $p(rel|train,i)$ the share of those ratings that say liking. A user is shown the
-# first item that they do not have in training. The observed $P@1$ is largest if items are sorted by (Eq. 2 of the
-# paper)
+# training rating of item $i$, $o_i=p(train|i)/(1-p(train|i))$ its odds, and $p(rel|train,i)$ the share of those
+# ratings that say liking. A user is shown the first item that they do not have in training. The observed $P@1$ is
+# largest if items are sorted by (Eq. 2 of the paper)
 #
-# $$f_P(i)=\frac{p(train|i)}{1-p(train|i)}\;p(rel|train,i)\,,$$
+# $$f_P(i)=o_i\;p(rel|train,i)\,,$$
 #
 # and the observed $antiP@1$, where less is better, is smallest if they are sorted by (Eq. 4)
 #
-# $$f_{antiP}(i)=-\frac{p(train|i)}{1-p(train|i)}\,\bigl(1-p(rel|train,i)\bigr)\,.$$
+# $$f_{antiP}(i)=-o_i\,\bigl(1-p(rel|train,i)\bigr)\,.$$
 #
 # By the *true* values the odds of being rated drop out: both rank by $p(rel|\neg train,i)$, and have one best
 # ranking. By the *observed* ones the odds stand in both, and **multiply a positive number in one, and a negative one
@@ -457,9 +457,9 @@ figures_of_judgments.judged_orders(tables_shown, cutoff).show()
 
 # %% [markdown]
 # :::{finding} own/JUDGMENTS-P
-# holds: By P it takes {value} judgments of every user ({low} to {high}),
+# holds: By P it takes {value} judgments of every user of CM100k ({low} to {high}),
 # refuted: By P {value} judgments of every user ({low} to {high}) are enough,
-# open: By P it takes about {value} judgments of every user, which is known to a factor only ({low} to {high}),
+# open: By P it takes about {value} judgments of every user of CM100k, which is known to a factor only ({low} to {high}),
 # :::
 # for systems as different as these; near ties take more. Effort is lost on items that no system lists, which add
 # nothing to any value. So join the lists of all systems first, and draw what is to be judged from this union, for each

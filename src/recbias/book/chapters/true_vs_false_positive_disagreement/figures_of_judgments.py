@@ -81,14 +81,13 @@ def mixed_orders(tables: Mapping[str, Table], cutoff: int) -> Figure:
             metric = str(panel).partition("@")[0]
             helped = own.loc[own["ahead"] < 0, "at"]
             if helped.empty:
-                words.append(f"observed ratings harm {metric}")
+                words.append(f"harm {metric}")
             elif len(helped) == len(own):
-                words.append(f"observed ratings help {metric}")
+                words.append(f"help {metric}")
             else:
-                most = f"{helped.max():.0f} random judgments"
-                words.append(f"observed ratings help {metric} up to {most}")
-        text = ",\n".join(words)
-        return text[:1].upper() + text[1:]
+                words.append(f"help {metric} up to {helped.max():.0f} judgments")
+        told = ",\n".join(words)
+        return f"Observed ratings {told}"
 
     rows = []
     for table, metric in product(list(tables.values())[:1], METRICS):
@@ -169,8 +168,8 @@ def answers(trust: Table) -> Figure:
             for kind, name in (("opposed", "antiP"), ("agreeing", "P"))
         )
         return (
-            f"It names antiP in {anti:.0%} of the worlds where popular\n"
-            f"items are liked less, P in {hits:.0%} where they are liked more"
+            f"Where popular items are liked less it names\nantiP in {anti:.0%} of the worlds, "
+            f"P in {hits:.0%} where more"
         )
 
     return Figure(

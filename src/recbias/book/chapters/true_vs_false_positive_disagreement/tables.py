@@ -13,7 +13,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.optima import (
 )
 from recbias.book.html import plain, table_html
 from recbias.claims.reference import Reference
-from recbias.claims.regions import defined, rounded
+from recbias.claims.regions import rounded
 from recbias.experiment.makers import Table
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
@@ -49,17 +49,19 @@ def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
     ]
     rows = optima_rows(optima, dataset=str(measured.dataset["name"]), cutoff=cutoff)
     rows = rows[(rows["side"] == OBSERVED) & rows["ranking"].isin(measured.systems)]
+    published = bool(rows["published"].notna().any())
     over_ties = [
         (
             plain(row["ranking"]),
             metrics[row["metric"]],
             f"{row['least']:.2g} to {row['most']:.2g}",
-            defined(row["published"], ".2g"),
+            *([f"{row['published']:.2g}"] if published else ()),
         )
         for row in rows.to_dict("records")
     ]
     head = ("ranking", *metrics.values())
-    ends = table_html(("ranking", "metric", "by any order of ties", "published"), over_ties)
+    columns = ("ranking", "metric", "by any order of ties", *(["published"] if published else ()))
+    ends = table_html(columns, over_ties)
     return (
         f"{table_html(head, shown)}<details><summary>What the order of equal scores may give"
         f"</summary><p>{escape(optima_sentence(optima))}</p>{ends}</details>"
