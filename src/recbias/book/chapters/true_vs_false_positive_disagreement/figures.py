@@ -69,7 +69,7 @@ def two_counts(measured: Results) -> Figure:
             name,
             {"systems": measured},
             holds=f"More hits, {held} misses among {where}",
-            refuted=f"More hits, not always {held} misses among {where}",
+            refuted=f"Not always {held} misses among {where}",
             open=f"More hits, perhaps {held} misses among {where}",
         )
         for name, held, where in (
