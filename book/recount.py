@@ -7,6 +7,8 @@ import json
 import sys
 from collections import Counter
 
+WRITTEN = ("before any value", "after pilot values")
+
 
 def recount(document, dataset):
     """Count by table, row and column: verdicts on a data set, and where claims are at home."""
@@ -16,12 +18,13 @@ def recount(document, dataset):
         group = claim["class"] if claim["assertions"] else "no assertion of a paper"
         home = "hangs on no data" if claim["assertions"] and answers["no data"] else group
         counts["reproduced", home, answers["reproduced"]] += 1
+        counts["criteria", home, WRITTEN[claim["pilot seen"]]] += claim["criterion"] is not None
         counts["verdict", group, found["verdict"]] += 1
         counts["strict", group, found["strict"]] += 1
         counts["claims" if claim["assertions"] else "apart", chapter, "all"] += 1
         if claim["assertions"]:
-            counts["verdict", chapter, found["verdict"]] += 1
-            counts["reproduced", chapter, answers["reproduced"]] += group == "empirical"
+            for row in (chapter, claim["paper"]):
+                counts["reproduced", row, answers["reproduced"]] += home == "empirical"
         for assertion in claim["assertions"]:
             counts["assertions", chapter, assertion["standing"]] += 1
     return +counts

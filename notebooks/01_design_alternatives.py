@@ -785,7 +785,7 @@ figures.gaps(lemma).show()
 checks = measure.checks(
     dataset, seed=seed, split=split, min_rating=min_rating, size=size, grid=measured.grid
 )
-measure.identities()  # what holds on any data, checked once in a world
+identities = measure.identities()  # what holds on any data, checked once in a world
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "grid": grid, "stars": stars, "lemma": lemma, "checks": checks}

@@ -483,7 +483,7 @@ figures.slopes(measured).show()
 checks = measure.checks(
     dataset, seed=seed, split=split, min_rating=min_rating, grids=[measured.grid]
 )
-measure.identities()  # what holds on any data, checked once in a world
+identities = measure.identities()  # what holds on any data, checked once in a world
 
 # %%
 once = drawn_grid(measured.grid, "all-1R", cutoff=cutoff)

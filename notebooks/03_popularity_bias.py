@@ -504,7 +504,7 @@ Markdown(concentration_table(data_sets_beside(concentration)))
 
 # %%
 checks = measure.checks(dataset, min_rating=min_rating, seed=seed)
-measure.identities()  # what printed numbers force, beside any data
+identities = measure.identities()  # what printed numbers force, beside any data
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": rankings, "predicted": predicted, "chain": chain}

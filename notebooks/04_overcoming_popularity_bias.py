@@ -191,7 +191,7 @@ figures.nearer(simulated["worlds"]).show()
 # **Uniform tests (U1R, UAR).** Choose a set $T$ of items and give each the same number $\eta$ of test
 # ratings. The test is to have a share $\sigma$ of all ratings, and every item of $T$ keeps a share
 # $\varepsilon$ of its own for training. With items by falling number of ratings $|R(i_k)|$ the largest such
-# $T$ is $i_1,\dots,i_\zeta$:
+# $T$ has the first $\zeta$ items:
 #
 # $$\zeta=\max\{k: (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\}$$
 #
@@ -366,7 +366,7 @@ checks = measure.checks(
     test_share=sigma,
     kept_share=eps,
 )
-measure.identities()  # what holds on any data, checked once in a world
+identities = measure.identities()  # what holds on any data, checked once in a world
 
 # %% [markdown] tags=["general"]
 # **What data allow.** Every item of $T$ has to give as many ratings as the least popular of them can spare,
@@ -413,7 +413,7 @@ figures.places({"systems": measured, "uniform": uniform}).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_places
-# :name: fig-places
+# :name: fig-places-by-1r
 #
 # The paper's Figure 8 as places: its five systems, MF and kNN read as predictors of ratings
 # ([E25](#err-e25)), by precision with one relevant item at a time.

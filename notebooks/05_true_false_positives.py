@@ -256,6 +256,7 @@ of_items = {
 of_truth = {}
 if truth == "unbiased":
     of_truth["judged_pairs"] = measure.judged_pairs(dataset, min_rating=min_rating)
+if truth:
     of_truth["true_order"] = measure.true_order(dataset, min_rating=min_rating, seed=seed)
 at_random = None
 if truth:  # learn from random judgments, and be tested on ever fewer of the others
@@ -279,7 +280,7 @@ if truth:  # learn from random judgments, and be tested on ever fewer of the oth
     asked = judgments.judgments_asked(measured.grid, cutoff=cutoff)
     of_truth["judgments"] = measure.judgments(dataset, **asked)
 checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=measured.grid)
-measure.identities()  # what holds on any data, checked once in a world
+identities = measure.identities()  # what holds on any data, checked once in a world
 
 # %% [markdown]
 # ## What a test says

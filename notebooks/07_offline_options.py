@@ -999,7 +999,7 @@ results["checks"] = measure.checks(
     fills=results["fills"].grid,
     overlaps=results["overlaps"].grid,
 )
-measure.identities()  # what holds on any data, checked once in a world
+identities = measure.identities()  # what holds on any data, checked once in a world
 
 # %% tags=["hide-input"]
 verdicts = judge_chapter("offline option taxonomy", results)

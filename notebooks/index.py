@@ -45,7 +45,7 @@
 from IPython.display import HTML
 from myst_nb import glue
 
-from recbias.book import matrix
+from recbias.book import scorecard
 from recbias.book.chapters.design_alternatives import figures, panels, setup
 from recbias.book.figures import use_book_style
 from recbias.book.findings import state
@@ -67,14 +67,17 @@ state("design alternatives", results)
 # %% [markdown] tags=["general"]
 # ## What became of the papers' claims
 #
-# This book reproduces four papers claim by claim. Of those whose chapter is written, these can only be
-# decided by measuring. A sign leads to what was found on that dataset; the
-# {doc}`scorecard <scorecard>` has the theorems and definitions too, every value, and what the
-# verdicts mean. In short: a claim holds (*yes*), is contradicted (*no*), both in part (*partly*), or
-# the data cannot tell (*undecided*).
+# This book reproduces four papers claim by claim. Of the claims that only a measurement on data can
+# decide, so many are reproduced on the papers' data. A paper leads to its claims on the
+# {doc}`scorecard <scorecard>`, a sentence to the claim's own page: how it is judged, and what was found
+# on each dataset.
 
 # %% tags=["remove-input"]
-HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(dataset)))
+document = scorecard.load_document(dataset)
+HTML(scorecard.bars_html(document, "scorecard.html") + scorecard.legend_html())
+
+# %% tags=["remove-input"]
+HTML(scorecard.headlines_html(document))
 
 # %% [markdown] tags=["general"]
 # ## What goes wrong
@@ -151,6 +154,8 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 # decisions and the errors we found in the papers.
 #
 # ## Who it is for
+#
+# Whoever has an experiment to set up, or a paper to judge, begins with {doc}`the guide <guide>`.
 #
 # A graduate student who is about to run a first offline experiment, or who must judge somebody else's.
 # You need basic probability, and enough Python to follow a few lines of pandas. You need no background

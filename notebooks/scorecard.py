@@ -16,51 +16,55 @@
 # %% [markdown] tags=["general"]
 # # Scorecard
 #
-# Every claim of the papers whose chapter is written, on every dataset with results. Each sign leads to
-# the claim's card in that dataset's edition, or to what was found there; the line below a claim says
-# what was found on this edition's data, and unfolds. Nobody types a verdict: it follows from results,
-# their 95 % intervals and a criterion that was locked before. Symbols such as $1RP$ and $T_u$ are on
-# the [notation page](#sec-symbols).
+# What became of the claims of the papers. A claim is **reproduced** if it holds on the datasets of its
+# published result, those of them that have recorded results here. Nobody types a verdict: it follows
+# from results, their 95 % intervals and a criterion.
 
 # %% tags=["remove-cell"]
-from IPython.display import HTML, Markdown
+from IPython.display import HTML
 
-from recbias.book import matrix
-from recbias.claims.reading import answer_totals, totals
+from recbias.book import scorecard
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "remove-cell"]
 dataset: str = "ml-1m"
 
-# %% tags=["hide-input"]
-judged = matrix.judged_datasets(dataset)
-document = matrix.document_of(judged)
-HTML(matrix.legend_html() + matrix.matrix_html(judged, document) + matrix.scorecard_links(document))
-
-# %% [markdown] tags=["general"]
-# The columns *published* and *on* stand beside each other where the paper prints a value; else the
-# value is that of the part which leads the finding. Intervals come from resampling users; a value
-# without one is exact.
-#
-# ## Reproduced, and does it generalise?
-#
-# Two questions, and neither answers the other. A claim is **reproduced** if it holds on the data sets
-# of its published result, those of them that have recorded results here; which they are follows from
-# the ledger by a rule, and was written down before any of these totals was computed. It **generalises**
-# as far as it holds on other data. A data set that cannot test a claim does not count; a claim about one
-# named data set is not asked of others. What hangs on no data, such as simulated worlds, theorems and
-# definitions, counts once, apart.
+# %% tags=["remove-cell"]
+document = scorecard.load_document(dataset)
 
 # %% tags=["remove-input"]
-HTML(matrix.answers_html(document))
-
-# %% [markdown] tags=["general"]
-# How many have which verdict where they are at home, by class:
+HTML(scorecard.totals_html(document))
 
 # %% tags=["remove-input"]
-Markdown(matrix.totals_table(answer_totals(document)))
+HTML(scorecard.criteria_html(document))
+
+# %% [markdown] tags=["general"]
+# ## Every claim
+#
+# By chapter; within it what the data contradict comes first. A claim's id leads to its own page: its
+# criterion, what was found on every dataset, its history. Symbols such as $1RP$ and $T_u$ are on the
+# [notation page](#sec-symbols).
+
+# %% tags=["remove-input"]
+HTML(scorecard.rows_html(document))
+
+# %% [markdown] tags=["general"]
+# *Published* and *measured* stand beside each other where the paper prints a value; else the value is
+# that of the part which leads the finding. Intervals come from resampling users; a value without one is
+# exact. The last column has the sign of each dataset, and on how many of the other datasets the claim
+# holds.
+
+# %% tags=["remove-input"]
+HTML(scorecard.files_html())
 
 # %% [markdown] tags=["general"]
 # ## What a verdict means
+#
+# Two questions are asked of a claim, and neither answers the other. A claim is **reproduced** if it
+# holds on the datasets of its published result; which they are follows from the ledger by a rule, and
+# was written down before any of these totals was computed. It **generalises** as far as it holds on
+# other data. A dataset that cannot test a claim does not count; a claim about one named dataset is not
+# asked of others. What hangs on no data, such as simulated worlds, theorems and definitions, counts
+# once, apart.
 #
 # <details>
 # <summary>Parts, verdicts, and the three classes of claims</summary>
@@ -88,7 +92,7 @@ Markdown(matrix.totals_table(answer_totals(document)))
 # which was the rule until November 2026.
 #
 # A claim is judged as it is printed, misprints included; where an erratum corrects it, the corrected
-# form stands beside it. Where a criterion had to change, the chapter's card shows both verdicts; where
+# form stands beside it. Where a criterion had to change, the claim's page shows both verdicts; where
 # values had been seen before it was written, the claim is marked *pilot seen*.
 #
 # Claims are of three classes.
@@ -105,32 +109,10 @@ Markdown(matrix.totals_table(answer_totals(document)))
 # : An option or a record that must exist, such as a rule for the items to rank. We check that the book
 #   has it as the paper describes it; "partly" says where the paper's words do not fit the data.
 #
-# Within a class, claims that the data contradict come first: "no" and "partly", then "undecided", then
-# "yes"; among equals those with more refuted assertions, then those with more assertions.
-#
 # </details>
 
 # %% [markdown] tags=["general"]
-# ## How many
-#
-# Verdicts on this edition's data, by class; entries that restate no assertion of a paper count apart.
+# ## All totals
 
 # %% tags=["remove-input"]
-Markdown(matrix.totals_table(totals(document, matrix.called(dataset)[0])))
-
-# %% [markdown] tags=["general"]
-# The same by all parts alike, details included:
-
-# %% tags=["remove-input"]
-Markdown(matrix.totals_table(totals(document, matrix.called(dataset)[0], strict=True)))
-
-# %% [markdown] tags=["general"]
-# ## What the papers assert
-#
-# Behind each claim stands what the paper asserts there, in our words, inconvenient assertions
-# included. One that is judged is a part of a verdict, of this claim or of another; one that cannot be
-# checked says why: it is about practice, a cause without a test, a value that is lost, other data, or
-# presentation. All claims of a chapter that is not written are "not yet".
-
-# %% tags=["remove-input"]
-HTML(matrix.chapters_html(document))
+HTML(scorecard.all_totals_html(document))

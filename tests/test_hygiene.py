@@ -32,6 +32,7 @@ from recbias.data.simulation import World, make_world
 from recbias.errors import MissingData
 from recbias.experiment.cells import rank_seed, rank_split, reduce_positions
 from recbias.experiment.measurement import measure
+from recbias.experiment.outcomes import paired_tests
 from recbias.experiment.reduction import resampled_draws
 from recbias.metrics import parse_metric
 from recbias.metrics.by_chance import by_chance
@@ -273,6 +274,13 @@ def _no_scores(users: Any) -> np.ndarray:
 
 ONE_TARGET_SET = [Targets(TargetRule.parse("TI-NN-1R t=20"), 4.0)]
 CALLS: dict[str, Callable[[int], Any]] = {
+    "experiment.outcomes.paired_tests": lambda seed: paired_tests(
+        np.linspace(0, 1, 40)[None],
+        np.full((1, 40), 0.4),
+        np.ones((1, 40)),
+        ("bootstrap",),
+        seed=seed,
+    )[1][0],
     "experiment.reduction.resampled_draws": lambda seed: resampled_draws("uniform 0.2", 3, seed),
     "stats.resampling.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
     "stats.resampling.draw_weights": lambda seed: draw_weights(3, 50, rng=_rng(seed)),

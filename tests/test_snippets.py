@@ -87,7 +87,7 @@ def ran(text: str, names: dict[str, Any]) -> dict[str, Any]:
 def test_the_page_shows_the_programs_of_the_readme() -> None:
     shown = [text.replace("my_ratings.csv", "my.csv") for text in blocks("book/rerun.md", "python")]
     assert shown == blocks("README.md", "python")
-    assert len(shown) == 4
+    assert len(shown) == 5
 
 
 @pytest.mark.slow
@@ -128,6 +128,18 @@ def test_runs_models_and_results_answer_as_the_readme_says(
     assert r"\begin{table}" in printed
     assert isinstance(names["results"], Results)
     assert (there / "systems.png").stat().st_size > 1000
+
+
+@pytest.mark.usefixtures("there")
+def test_combinations_of_options_answer_as_the_readme_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = ran(blocks("README.md", "python")[4], {})["found"]
+    printed = capsys.readouterr().out
+    assert "Popularity against Average rating: 36 universes\nwins " in printed
+    assert all(text in printed for text in ("effect", "changes", "mean t"))
+    assert len(found.table) == 36
+    assert not len(found.refused)
 
 
 @pytest.mark.usefixtures("there")

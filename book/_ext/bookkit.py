@@ -4,8 +4,8 @@
 the
    edition's data set, with the line numbers of its source, and a download that reads well outside
    the book.
-2. Editions: which data set this build is for, the switch to the others, links to their cards, and
-   files that belong to a page.
+2. Editions: which data set this build is for, the switch to the others, and files that belong to a
+   page.
 3. The public address: buttons that need one are there only when ``pyproject.toml`` names one.
 4. Assets: MathJax, style sheets and scripts from this repository; nothing that fetches from
    elsewhere.
@@ -13,6 +13,7 @@ the
 6. Findings: a sentence of a page in ``book/`` follows the verdicts of the edition's stored results.
 7. The search finds the ids of claims, and says where a word stands (:mod:`searching`).
 8. Pictures stand in the page, so that their text can be selected (:mod:`pictures`).
+9. Each claim has a page of its own, beside the scorecard (:mod:`claimpages`).
 """
 
 from __future__ import annotations
@@ -34,12 +35,13 @@ from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 from sphinx.util import logging
 
+from claimpages import edition_document
 from pictures import inline_pictures
 from recbias._system.places import packaged
 from recbias.book.findings import Findings, resolve_findings, stored_findings
-from recbias.book.matrix import document_text
 from recbias.book.notebooks import Chapter, edition_name, line_numbers, run_chapter
 from recbias.book.standalone.plain_markdown import plain_notebook
+from recbias.claims.reading import csv_text
 from recbias.errors import RecbiasError
 
 logger = logging.getLogger(__name__)
@@ -139,7 +141,7 @@ def add_switch(
     current = _edition(app.config)
     folders = _folders(titles)
     here = os.path.dirname(f"{folders[current]}/{pagename}")
-    page = pagename if doctree else app.config.root_doc
+    page = pagename if doctree or pagename.startswith("claims/") else app.config.root_doc
     context["edition_title"] = titles[current]
     context["edition_called"] = _short(titles, current)
     context["editions"] = [
@@ -150,29 +152,6 @@ def add_switch(
         }
         for name, title in titles.items()
     ]
-
-
-_CARD = re.compile(r'href="[^"]*" data-edition="([^"]+)" data-card="([^"#]+)#([^"]+)"')
-
-
-def link_cards(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
-) -> None:
-    """Lead a verdict in a matrix to its card in the edition of its data set, if there is one."""
-    if "data-card=" not in context.get("body", ""):
-        return
-    current = _edition(app.config)
-    folders = _folders(app.config.bookkit_titles or {current: ""})
-    here = os.path.dirname(f"{folders[current]}/{pagename}")
-
-    def link(found: re.Match[str]) -> str:
-        name, page, anchor = found.groups()
-        if name not in folders:
-            return found[0].partition(" data-edition")[0]
-        card = f"{folders[name]}/{os.path.dirname(pagename)}/{page}"
-        return f'href="{Path(os.path.relpath(card, here)).as_posix()}#{anchor}"'
-
-    context["body"] = _CARD.sub(link, context["body"])
 
 
 _FILE = re.compile(r'<span data-file="([^"]+)">([^<]+)</span>')
@@ -189,14 +168,16 @@ def ship_files(
 
     def ship(found: re.Match[str]) -> str:
         name, title = found.groups()
-        (folder / name).write_text(_FILES[name](app.config.bookkit_edition), encoding="utf-8")
+        made = _FILES[name](app.config.bookkit_edition)
+        (folder / name).write_text(made, encoding="utf-8")
         return f'<a href="{name}" download>{title}</a>'
 
     context["body"] = _FILE.sub(ship, context["body"])
 
 
 _FILES: dict[str, Callable[[str], str]] = {
-    "claims.json": document_text,
+    "claims.json": edition_document,
+    "scorecard.csv": lambda edition: csv_text(json.loads(edition_document(edition))),
     "claims.schema.json": lambda _: packaged("published/claims.schema.json").read_text("utf-8"),
     "recount.py": lambda _: Path(__file__).parents[1].joinpath("recount.py").read_text("utf-8"),
 }
@@ -235,9 +216,12 @@ def use_own_assets(app: Sphinx, config: Config) -> None:
     app.add_css_file("systems.css")
     app.add_js_file("reading.js", loading_method="defer")
     app.add_css_file("cards.css")
-    app.add_js_file("scorecard.js")
+    app.add_css_file("scorecard.css")
+    app.add_js_file("scorecard.js", loading_method="defer")
     app.add_css_file("explorer.css")
     app.add_js_file("explorer.js", loading_method="defer")
+    app.add_css_file("guide.css")
+    app.add_js_file("guide.js", loading_method="defer")
     listeners = app.events.listeners["env-before-read-docs"]
     listeners[:] = [each for each in listeners if each.handler.__name__ != "init_thebe_core"]
 
@@ -351,6 +335,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", follow_verdicts)
     app.connect("doctree-read", number_tables)
     app.setup_extension("searching")
+    app.setup_extension("claimpages")
     app.connect("doctree-resolved", box_tables)
     app.connect("doctree-resolved", label_cells)
     app.connect("doctree-resolved", inline_pictures)
@@ -359,6 +344,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("html-page-context", offer_notebook, priority=400)
     app.connect("html-page-context", add_switch, priority=400)
     app.connect("html-page-context", drop_roles)
-    app.connect("html-page-context", link_cards, priority=400)
     app.connect("html-page-context", ship_files, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

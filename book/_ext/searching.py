@@ -1,7 +1,9 @@
-"""What the search finds beyond the pages: ids of claims, and the sentence in which a word stands.
+"""What the search finds beyond the pages: claims, definitions, and the sentence of a word.
 
 Sphinx would fetch each page to show where a word stands in it, which a browser refuses from disk.
 So the text of all sections is a script beside the search page, and ``reading.js`` looks it up.
+Beside it stands what is defined: terms of glossaries, metrics, and symbols, which are found by the
+names of their letters.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.domains import Domain, ObjType
 
@@ -24,9 +27,17 @@ _NOT_PROSE = (
     nodes.literal_block,
     nodes.raw,
     nodes.comment,
-    nodes.math,
     nodes.math_block,
 )
+_LETTERS = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eta": "η",
+    "theta": "θ", "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
+    "phi": "φ", "chi": "χ", "omega": "ω",
+}  # fmt: skip
+_SHORT = 24
+"""Formulas of so many characters are read as words of a sentence; longer ones are left out."""
+_SYMBOLS, _METRIC = "sec-symbols", "metric-"
+"""The section whose table says what symbols mean; how labels of metrics begin."""
 
 
 class PlaceDomain(Domain):
@@ -35,8 +46,8 @@ class PlaceDomain(Domain):
     name = "place"
     label = "places"
     object_types = {"claim": ObjType("claim", "claim")}  # noqa: RUF012 - as Sphinx declares it
-    initial_data = {"claims": {}, "sections": {}}  # noqa: RUF012
-    data_version = 1
+    initial_data = {"claims": {}, "sections": {}, "terms": {}}  # noqa: RUF012
+    data_version = 2
 
     def note(self, docname: str, doctree: nodes.document) -> None:
         """Read a page: anchors of claims in what its cells wrote, and the text of its sections."""
@@ -50,6 +61,7 @@ class PlaceDomain(Domain):
             for section in doctree.findall(nodes.section)
             if section.children and isinstance(section[0], nodes.title)
         ]
+        self.data["terms"][docname] = [*defined_terms(doctree), *defined_symbols(doctree)]
 
     def clear_doc(self, docname: str) -> None:
         """Forget a page."""
@@ -60,7 +72,7 @@ class PlaceDomain(Domain):
     def merge_domaindata(self, docnames: Iterable[str], otherdata: dict[str, Any]) -> None:
         """Take what another process has read."""
         for docname in docnames:
-            for kind in ("claims", "sections"):
+            for kind in ("claims", "sections", "terms"):
                 self.data[kind][docname] = otherdata[kind][docname]
 
     def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
@@ -75,12 +87,77 @@ class PlaceDomain(Domain):
 
 
 def prose(node: nodes.Element) -> Iterator[str]:
-    """Give the words of a section that stand in none of its own sections, without code and TeX."""
+    """Give the words of a section that stand in none of its own sections, without code.
+
+    Of formulas there are short ones, as one reads them.
+    """
     for child in node.children:
         if isinstance(child, nodes.Text):
             yield from str(child).split()
+        elif isinstance(child, nodes.math):
+            words = spoken(child.astext())
+            yield from words.split() if len(words) <= _SHORT else ()
         elif not isinstance(child, _NOT_PROSE):
             yield from prose(child)
+
+
+def sentence(node: nodes.Element) -> str:
+    """Join the words of a node as they are printed, without blanks before stops."""
+    return re.sub(r" (?=[.,;:)])", "", " ".join(prose(node)))
+
+
+def spoken(tex: str) -> str:
+    r"""Write a formula in plain characters.
+
+    Examples
+    --------
+    >>> spoken(r"\rho = \operatorname{avg}_u\, \rho_u"), spoken(r"\mathcal{C}_{test}")
+    ('ρ = avg_u ρ_u', 'C_test')
+    """
+    text = re.sub(r"\\(?:mathcal|mathbb|mathrm|operatorname|text)\s*\{?(\w+)\}?", r"\1", tex)
+    text = re.sub(r"\\([a-z]+)", lambda found: _LETTERS.get(found[1], " "), text)
+    return " ".join(re.sub(r"[{}]", "", re.sub(r"\\.", " ", text)).split())
+
+
+def defined_terms(doctree: nodes.document) -> Iterator[list[Any]]:
+    """Give what glossaries and sections on metrics define: names, anchor and definition."""
+    for glossary in doctree.findall(addnodes.glossary):
+        for item in glossary.findall(nodes.definition_list_item):
+            terms = [child for child in item.children if isinstance(child, nodes.term)]
+            text = sentence(item.children[-1])
+            yield [[term.astext() for term in terms], terms[0]["ids"][0], text]
+    for section in doctree.findall(nodes.section):
+        if any(label.startswith(_METRIC) for label in section["ids"]):
+            text = sentence(section)
+            yield [[section[0].astext()], section["ids"][0], text]
+
+
+def defined_symbols(doctree: nodes.document) -> Iterator[list[Any]]:
+    """Give what stands in the section on symbols, by their letters and the names of these."""
+    for section in doctree.findall(nodes.section):
+        if _SYMBOLS not in section["ids"]:
+            continue
+        pairs = [row.children[:2] for body in section.findall(nodes.tbody) for row in body]
+        pairs += [(item[-1], item[-1]) for item in section.findall(nodes.definition_list_item)]
+        for symbol, meaning in pairs:
+            formula = next(iter(symbol.findall(nodes.math)), None)
+            if formula is None:
+                continue
+            names = [spoken(each) for each in re.split(r"[,;]\\", formula.astext().split("=")[0])]
+            term = meaning.parent[0].astext() if symbol is meaning else ""
+            read = [name for each in names for name in (each, _by_letters(each))]
+            yield [
+                [*filter(None, [term]), *dict.fromkeys(read)],
+                _SYMBOLS,
+                sentence(meaning),
+            ]
+
+
+def _by_letters(symbol: str) -> str:
+    """Write a symbol by the names of its letters."""
+    for name, letter in _LETTERS.items():
+        symbol = symbol.replace(letter, name)
+    return symbol
 
 
 def note_places(app: Sphinx, doctree: nodes.document) -> None:
@@ -94,9 +171,22 @@ def write_sections(app: Sphinx, exception: Exception | None) -> None:
     """Write the text of all sections beside the search page (event build-finished)."""
     if exception or app.builder.format != "html":
         return
-    sections = app.env.get_domain("place").data["sections"]
-    text = json.dumps(dict(sorted(sections.items())), ensure_ascii=False)
-    Path(app.outdir, "search-text.js").write_text(f"window.searchText={text};\n", encoding="utf-8")
+    data = app.env.get_domain("place").data
+    terms = [
+        [names, docname, anchor, text]
+        for docname, defined in sorted(data["terms"].items())
+        for names, anchor, text in defined
+    ]
+    shipped = {
+        "searchText": dict(sorted(data["sections"].items())),
+        "searchTerms": terms,
+        "searchLetters": _LETTERS,
+    }
+    text = "".join(
+        f"window.{name}={json.dumps(value, ensure_ascii=False)};\n"
+        for name, value in shipped.items()
+    )
+    Path(app.outdir, "search-text.js").write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:

@@ -3,7 +3,8 @@
    1. One switch for all code of a page.
    2. Boxes that scroll sideways can be reached by keyboard and say what they are.
    3. Formulas know how wide they are, so that the style sheet can fit them to any page.
-   4. The search shows the sentence in which a word stands, and leads to its section. */
+   4. The search says first what is defined by a name, and shows the sentence in which a word
+      stands, with the way to its section. */
 (() => {
   "use strict";
 
@@ -105,17 +106,24 @@
   // -- 4. search ------------------------------------------------------------------------------------
   const AROUND = 90; // characters on either side of a word
 
+  // A Greek letter is found by its name.
+  const placeOf = (text, word) => {
+    const letter = searchLetters[word];
+    const place = text.toLowerCase().indexOf(word);
+    return place < 0 && letter ? text.indexOf(letter) : place;
+  };
+
   const bestSection = (sections, words) => {
     const count = ([, title, text]) =>
-      words.filter((word) => `${title} ${text}`.toLowerCase().includes(word)).length;
+      words.filter((word) => placeOf(`${title} ${text}`, word) >= 0).length;
     return sections.reduce((best, each) => (count(each) > count(best) ? each : best), sections[0]);
   };
 
   const snippet = (text, words) => {
-    const found = words.filter((word) => text.toLowerCase().includes(word));
+    const found = words.filter((word) => placeOf(text, word) >= 0);
     if (!found.length) return null;
     const rarest = found.reduce((best, word) => (word.length > best.length ? word : best));
-    const place = text.toLowerCase().indexOf(rarest);
+    const place = placeOf(text, rarest);
     const [first, last] = [Math.max(0, place - AROUND), place + AROUND];
     return `${first > 0 ? "… " : ""}${text.slice(first, last)}${last < text.length ? " …" : ""}`;
   };
@@ -136,15 +144,51 @@
     item.append(context);
   };
 
+  const MOST = 3; // definitions
+  const LONGEST = 260; // characters of one
+
+  const wordsOf = (text) => text.toLowerCase().split(/[^\p{Letter}\p{Number}]+/u).filter(Boolean);
+
+  const singular = (word) => (word.length > 3 ? word.replace(/s$/, "") : word);
+
+  // How well a name fits: all its words and no other; all that are asked for; or it does not.
+  const fit = (name, words) => {
+    const [asked, own] = [words, wordsOf(name)].map((each) => each.map(singular));
+    if (!asked.every((word) => own.includes(word))) return 0;
+    return asked.length / own.length;
+  };
+
+  const addDefinitions = (results, words) => {
+    const found = searchTerms
+      .map((term) => [Math.max(...term[0].map((name) => fit(name, words))), ...term])
+      .filter(([fits]) => fits > 0)
+      .sort((one, other) => other[0] - one[0])
+      .slice(0, MOST);
+    if (!found.length) return;
+    const list = document.createElement("dl");
+    list.className = "search-definitions";
+    found.forEach(([, names, page, anchor, text]) => {
+      const [term, meaning] = ["dt", "dd"].map((name) => document.createElement(name));
+      const link = document.createElement("a");
+      link.href = `${page}.html#${anchor}`;
+      link.textContent = names.join(", ");
+      term.append(link);
+      meaning.textContent = text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text;
+      list.append(term, meaning);
+    });
+    results.before(list);
+  };
+
   const startSearch = () => {
     const results = document.getElementById("search-results");
     const query = new URLSearchParams(location.search).get("q");
     if (!results || !query) return;
-    const words = query.toLowerCase().split(/[^\p{Letter}\p{Number}]+/u).filter(Boolean);
+    const words = wordsOf(query);
     const texts = document.createElement("script");
     texts.src = "search-text.js"; // a script, since nothing can be fetched from disk
     texts.onload = () => {
       const add = () => results.querySelectorAll("li").forEach((item) => addContext(item, words));
+      addDefinitions(results, words);
       new MutationObserver(add).observe(results, { childList: true, subtree: true });
       add();
     };

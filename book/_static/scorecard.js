@@ -1,14 +1,15 @@
-/* Two things that the pages add where scripts run; without them all is there, unfiltered and folded.
+/* What the pages add where scripts run; without them all is there, unfiltered and folded.
    1. A link to something inside a fold opens the fold.
-   2. The scorecard can be filtered. */
+   2. The scorecard can be filtered, and counts what is left.
+   3. On paper nothing of the scorecard stays folded. */
 "use strict";
 
 (() => {
   const openTarget = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
-    let folded = target.querySelector(":scope > tr > td > details");
-    for (let box = folded || target; box; box = box.parentElement) {
+    let folded = null;
+    for (let box = target; box; box = box.parentElement) {
       if (box.tagName === "DETAILS" && !box.open) {
         box.open = true;
         folded = box;
@@ -18,74 +19,110 @@
   };
   window.addEventListener("hashchange", openTarget);
 
-  const words = (text) => text.replaceAll("-", " ");
+  const COUNTED = "empirical"; // what one can reproduce; other classes count where they are chosen
 
   const addFilters = (folds) => {
-    const rows = folds.flatMap((fold) => [...fold.querySelectorAll("tbody.claim-row")]);
-    const verdictsOf = new Map(
-      rows.map((row) => [row, new Map(row.dataset.verdicts.split(" ").map((pair) => pair.split(":")))]),
-    );
-    const values = (name) => [...new Set(rows.map((row) => row.dataset[name]))];
-    const datasets = [...verdictsOf.get(rows[0]).keys()];
-    const heads = [...folds[0].querySelectorAll("th.data-set")].map((head) => head.textContent);
-    const called = (name, each) =>
-      name === "verdict" ? words(each) : name === "dataset" ? heads[datasets.indexOf(each)] : each;
-    const verdicts = [...new Set(rows.flatMap((row) => [...verdictsOf.get(row).values()]))];
-    const choices = {
-      paper: values("paper"),
-      chapter: values("chapter"),
-      class: values("class"),
-      verdict: verdicts,
-      dataset: datasets,
-    };
+    const rows = folds.flatMap((fold) => [...fold.querySelectorAll("tr.claim-row")]);
+    const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+    const totals = document.querySelector(".totals");
+    const counted = totals.querySelector("[data-counted]");
+    const words = counted.textContent;
+    const bars = [...document.querySelectorAll(".bars li")];
+    const paperOf = (bar) => bar.dataset.paper;
+    const called = { paper: (paper) => document.getElementById(`paper-${paper}`)?.textContent ?? paper };
     const form = document.createElement("form");
     form.className = "filters";
     form.setAttribute("aria-label", "Filter the claims");
-    const chosen = {};
-    for (const [name, options] of Object.entries(choices)) {
+
+    const addField = (name, field) => {
       const label = document.createElement("label");
-      label.append(name, " ");
-      const select = document.createElement("select");
-      select.name = name;
-      select.append(new Option("all", ""));
-      options.forEach((each) => select.append(new Option(called(name, each), each)));
-      label.append(select);
+      field.name = name;
+      label.append(name, " ", field);
       form.append(label);
-      chosen[name] = select;
-    }
+      return field;
+    };
+    const search = document.createElement("input");
+    search.type = "search";
+    addField("text", search);
+    const chosen = ["paper", "chapter", "class", "verdict"].map((name) => {
+      const select = document.createElement("select");
+      select.append(new Option("all", ""));
+      const values = new Set(rows.map((row) => row.dataset[name]));
+      values.forEach((value) => select.append(new Option(called[name]?.(value) ?? value, value)));
+      return addField(name, select);
+    });
     const told = document.createElement("output");
     form.append(told);
-    const show = () => {
-      const want = Object.fromEntries(Object.entries(chosen).map(([name, select]) => [name, select.value]));
-      let count = 0;
-      for (const row of rows) {
-        const found = verdictsOf.get(row);
-        const looked = want.dataset ? [found.get(want.dataset)] : [...found.values()];
-        row.hidden =
-          ["paper", "chapter", "class"].some((name) => want[name] && row.dataset[name] !== want[name]) ||
-          Boolean(want.verdict && !looked.includes(want.verdict));
-        count += !row.hidden;
-      }
-      told.textContent = `${count} of ${rows.length} claims`;
-      const column = datasets.indexOf(want.dataset);
-      folds.flatMap((fold) => [...fold.querySelectorAll("tr")]).forEach((line) => {
-        const cells = [...line.querySelectorAll(".data-set, td[class]:has(> a)")];
-        cells.forEach((cell, place) => cell.classList.toggle("dimmed", column >= 0 && place !== column));
+
+    const outcomes = (shown) => {
+      const counts = {};
+      shown.forEach((row) => {
+        counts[row.dataset.verdict] = (counts[row.dataset.verdict] ?? 0) + 1;
       });
-      const chosenAny = Object.values(want).some(Boolean);
+      return counts;
+    };
+    const write = (box, counts) =>
+      box.querySelectorAll("[data-n]").forEach((part) => {
+        const n = counts[part.dataset.n] ?? 0;
+        const number = part.querySelector(".n") ?? part;
+        number.textContent = number.textContent.replace(/\d+/, n);
+        if (part.dataset.n !== "all" && part.tagName === "SPAN") part.hidden = !n;
+        if (part.style.flexGrow) part.style.flexGrow = n;
+        if (part.title) part.title = part.title.replace(/\d+/, n);
+      });
+
+    const show = () => {
+      const want = Object.fromEntries(chosen.map((select) => [select.name, select.value]));
+      const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      rows.forEach((row) => {
+        const fits = chosen.every(({ name, value }) => !value || row.dataset[name] === value);
+        row.hidden = !fits || !wanted.every((word) => texts.get(row).includes(word));
+      });
+      const left = rows.filter((row) => !row.hidden);
+      const any = wanted.length > 0 || chosen.some((select) => select.value);
+      told.textContent = `${left.length} of ${rows.length} claims`;
+      const counting = left.filter((row) => row.dataset.class === (want.class || COUNTED));
+      write(totals, { ...outcomes(counting), all: counting.length });
+      const what = want.class && want.class !== COUNTED ? `of the class "${want.class}"` : words;
+      counted.textContent = what + (any ? ", of those that are shown" : "");
+      bars.forEach((bar) => {
+        const own = counting.filter((row) => row.dataset.paper === paperOf(bar));
+        write(bar, { ...outcomes(own), all: own.length });
+        const box = bar.querySelector(".bar");
+        const parts = [...box.querySelectorAll("[data-n]:not([hidden])")].map((each) => each.title);
+        box.setAttribute("aria-label", own.length ? parts.join(", ") : "none");
+      });
       folds.forEach((fold) => {
-        fold.hidden = !fold.querySelector("tbody.claim-row:not([hidden])");
-        if (chosenAny) fold.open = true;
+        const own = [...fold.querySelectorAll("tr.claim-row:not([hidden])")];
+        const apart = !fold.querySelector(`tr[data-class=${COUNTED}]`);
+        write(fold.querySelector(".counts"), outcomes(apart ? own : own.filter((row) => counting.includes(row))));
+        fold.hidden = !own.length;
+        if (any) fold.open = true;
       });
     };
-    form.addEventListener("change", show);
+
+    const choosePaper = () => {
+      const paper = location.hash.match(/^#paper-(\w+)$/)?.[1];
+      if (!paper) return;
+      chosen[0].value = paper;
+      show();
+      form.scrollIntoView();
+    };
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", show);
     folds[0].before(form);
     show();
+    choosePaper();
+    window.addEventListener("hashchange", choosePaper);
   };
 
-  document.addEventListener("DOMContentLoaded", () => {
+  const start = () => {
     const folds = [...document.querySelectorAll("details.chapter")];
-    if (folds.length) addFilters(folds);
+    if (folds.length && document.querySelector(".totals")) addFilters(folds);
     openTarget();
-  });
+    window.addEventListener("beforeprint", () => folds.forEach((fold) => (fold.open = true)));
+  };
+  // Where the script is deferred it need not wait for those that come after it.
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
 })();

@@ -1,4 +1,4 @@
-"""Cards and matrix show what `judge` gives, in words, the weightiest first."""
+"""Cards show what `judge` gives, in words, the weightiest first."""
 
 from __future__ import annotations
 
@@ -7,22 +7,17 @@ import dataclasses
 import io
 import math
 import re
-from base64 import b64decode
-from collections import Counter
-from functools import cache
+from collections.abc import Mapping, Sequence
 from html import unescape
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from recbias.book import matrix
 from recbias.book.cards import (
-    KINDS,
     by_importance,
     claim_html,
     finding_html,
-    lead,
     measured_text,
     standing_html,
     verdict_cards,
@@ -30,13 +25,10 @@ from recbias.book.cards import (
 )
 from recbias.book.chapters.design_alternatives import setup
 from recbias.book.html import typeset
-from recbias.book.pages import claims_of
 from recbias.claims import claims, judge, load_chapter
-from recbias.claims.answers import Answers
-from recbias.claims.judging import Verdict, by_parts
-from recbias.claims.ledger import NO_ASSERTION
+from recbias.claims.judging import Verdict, by_parts, scorecards
 from recbias.claims.parts import Part
-from recbias.claims.reading import answer_totals, csv_text, totals
+from recbias.claims.reading import csv_text
 from recbias.claims.records import Record, criteria_of
 from recbias.claims.topics import chapters
 from recbias.claims.writing import build
@@ -46,16 +38,12 @@ from recbias.experiment.results import Quantity, recorded_datasets
 
 TOPIC = "design alternatives"
 BY_ID = {claim.id: claim for claim in claims()}
-CELL = re.compile(
-    r'<td class="([a-z-]+)"><a href="([^"]*)" data-edition="([^"]+)" data-card="([^"]+)" '
-    r'aria-label="([^"]+)" title="[^"]+">(.)</a>'
-)
 ASCII_MATHS = re.compile(r"\w_[a-z{]|\|[A-Z]|<=|>=|\^")
 
 
 @pytest.fixture(scope="module")
 def judged():
-    return matrix.judged_datasets("ml-1m")
+    return scorecards(["ml-1m", *(name for name in recorded_datasets() if name != "ml-1m")])
 
 
 def part(verdict: str, *asserts: int, **record: object) -> Part:
@@ -78,15 +66,15 @@ def plain(text: str) -> str:
 
 def test_the_weightiest_part_leads():
     holds, other, refuted = part("holds", 1), part("open", 4), part("refuted", 3)
-    assert lead(verdict("partly", holds, other, refuted)) is refuted
-    assert lead(verdict("undecided", holds, other)) is other
-    assert lead(verdict("yes", holds, part("holds", 4))) is holds
+    assert verdict("partly", holds, other, refuted).lead is refuted
+    assert verdict("undecided", holds, other).lead is other
+    assert verdict("yes", holds, part("holds", 4)).lead is holds
 
 
 def test_a_detail_leads_only_where_nothing_of_the_core_was_measured():
     holds, detail = part("holds", 1), part("refuted", 5)
-    assert lead(verdict("yes", detail, holds)) is holds
-    assert lead(verdict("not yet", detail)) is detail
+    assert verdict("yes", detail, holds).lead is holds
+    assert verdict("not yet", detail).lead is detail
 
 
 def test_details_and_the_strict_verdict_stand_beside_the_verdict():
@@ -129,10 +117,10 @@ def test_what_holds_anyhow_or_decides_nothing_does_not_lead():
     anyhow, holds = part("holds", 1, supports=False), part("holds", 4)
     beside = part("refuted", 3, decides=False)
     mended = part("refuted", 4, corrects="E01")
-    assert lead(verdict("yes", anyhow, beside, mended, holds)) is holds
-    assert lead(verdict("yes", anyhow)) is anyhow
-    assert lead(verdict("not yet")) is None
-    assert lead(verdict("not testable here", Part(anyhow.record, None, lacks="no stars"))) is None
+    assert verdict("yes", anyhow, beside, mended, holds).lead is holds
+    assert verdict("yes", anyhow).lead is anyhow
+    assert verdict("not yet").lead is None
+    assert verdict("not testable here", Part(anyhow.record, None, lacks="no stars")).lead is None
 
 
 def test_what_the_data_contradict_comes_first():
@@ -165,7 +153,7 @@ def test_a_card_begins_with_its_finding(judged):
         assert finding_html(each) in first
         assert claim_html(each.claim) in card
         assert "claim-finding" in first
-        assert ("Claimed:" in first) == bool(each.parts and lead(each).record.claimed != "none")
+        assert ("Claimed:" in first) == bool(each.parts and each.lead.record.claimed != "none")
         for found in each.parts:
             if found.estimate is not None and len(each.parts) > 1:
                 assert typeset(found.finding) in card
@@ -340,157 +328,11 @@ def test_published_values_that_parts_name_exist():
             assert not record.published or record.published in BY_ID[claim].values, record.finds
 
 
-# -- the matrix ----------------------------------------------------------------------------------
+# -- the table that is handed out -----------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_every_cell_is_the_verdict_of_judge(judged):
-    found, written = {}, {c.id: chapters()[c.topic] for c in claims() if chapters()[c.topic]}
-    for code, href, name, card, label, sign in CELL.findall(
-        matrix.matrix_html(judged, build(judged))
-    ):
-        claim = label.split(" on ")[0]
-        found[name, claim] = code.replace("-", " ")
-        assert label == f"{claim} on {name}: {found[name, claim]}"
-        assert sign == matrix.SIGNS[found[name, claim]]
-        assert href == f"#{claim.lower()}-{name}"
-        assert card == f"{written[claim]}.html#{claim.lower()}"
-    assert set(found) == {(name, claim) for name in judged for claim in written}
-    edition, load = next(iter(judged)), cache(load_chapter)
-    for name in judged:
-        results = {page: load(page, name) for page in set(written.values())}
-        for claim, page in written.items():
-            if BY_ID[claim].simulation and name != edition:  # no data set has a say in it
-                expected = found[edition, claim]
-            else:
-                expected = judge(BY_ID[claim], results[page], load).verdict
-            assert found[name, claim] == expected, (name, claim)
-
-
-def test_a_cell_that_is_not_the_verdict_is_seen(judged):
-    """The twin: with one verdict exchanged the matrix differs from `judge` there and only there."""
-    broken = {name: list(verdicts) for name, verdicts in judged.items()}
-    place = next(n for n, each in enumerate(broken["ml-100k"]) if each.claim.id == "BCC17-F2A")
-    found = broken["ml-100k"][place]
-    broken["ml-100k"][place] = dataclasses.replace(found, verdict="no")
-    cells = [CELL.findall(matrix.matrix_html(each, build(each))) for each in (judged, broken)]
-    differing = [a[4] for a, b in zip(*cells, strict=True) if a != b]
-    assert found.verdict != "no"
-    assert differing == [f"BCC17-F2A on ml-100k: {found.verdict}"]
-
-
-def test_anchors_of_the_matrix_exist_once(judged):
-    page = matrix.matrix_html(judged, build(judged))
-    ids = re.findall(r' id="([^"]+)"', page)
-    assert len(ids) == len(set(ids))
-    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
-
-
-def test_the_edition_comes_first_and_lends_its_findings(judged, monkeypatch):
-    monkeypatch.setattr(matrix, "scorecards", lambda names: {name: judged[name] for name in names})
-    other = matrix.judged_datasets("ml-100k")
-    assert [next(iter(each)) for each in (judged, other)] == ["ml-1m", "ml-100k"]
-    assert sorted(judged) == sorted(other)
-    for each in (judged, other):
-        page, edition = matrix.matrix_html(each, build(each)), next(iter(each))
-        (f2a,) = (v for v in each[edition] if v.claim.id == "BCC17-F2A")
-        assert f"<summary>{typeset(lead(f2a).finding)}</summary>" in page
-        value = (
-            next(p for p in f2a.parts if p.record.published) if edition == "ml-1m" else lead(f2a)
-        )
-        assert typeset(measured_text(value)) in page
-
-
-def test_the_small_matrix_has_what_only_a_measurement_can_tell(judged):
-    found = CELL.findall(matrix.small_matrix_html(judged))
-    shown = {label.split(" on ")[0] for _, _, _, _, label, _ in found}
-    assert shown == {c.id for c in claims() if c.asserts and c.kind == "empirical"}
-    assert all(href.startswith("scorecard.html#") for _, href, *_ in found)
-
-
-APART = [claim.id for claim in claims() if not claim.asserts]
-"""Of a paper that nobody could read, or derived: no claims of the papers."""
-
-
-def verdicts_of(topic, word):
-    """The same verdict on each claim of a chapter."""
-    return [Verdict(claim, word) for claim in claims() if claim.topic == topic]
-
-
-def test_entries_without_an_assertion_are_known():
-    assert "ATM15-C-POP" in APART
-    assert {name for name in APART if name != "ATM15-C-POP"} == {
-        claim.id for claim in claims() if claim.paper == "TOIS21"
-    }
-    assert {claim.counts_as for claim in claims() if claim.id in APART} == {NO_ASSERTION}
-    assert all(c.counts_as == c.kind for c in claims() if c.id not in APART)
-
-
-@pytest.mark.parametrize("topic", ["concentration metrics", "true vs false positive disagreement"])
-def test_entries_without_an_assertion_are_in_no_total_of_claims(topic, monkeypatch):
-    """Wherever a page counts: groups of cards, chapters of the matrix, answers, lists of claims."""
-    found = verdicts_of(topic, "yes")
-    n_apart = sum(each.claim.id in APART for each in found)
-    n_claims = len(found) - n_apart
-    assert n_apart
-    counts = Counter(each.claim.kind for each in found if each.claim.id not in APART)
-    groups = re.findall(r"</strong>: (\d+) yes", verdict_cards(found))
-    assert list(map(int, groups)) == [*(counts[kind] for kind in KINDS if counts[kind]), n_apart]
-
-    document = build({"ml-1m": found})
-    for claim, each in zip(document["claims"], found, strict=True):
-        claim["answers"] = Answers(each.claim, ("ml-1m",), "yes").to_dict()
-    told = f"{n_claims} yes; apart: {n_apart} with {NO_ASSERTION}</span>"
-    assert told in matrix.matrix_html({"ml-1m": found}, document)
-    kinds = re.findall(r'data-class="([^"]+)"', matrix.matrix_html({"ml-1m": found}, document))
-    assert Counter(kinds) == {**counts, NO_ASSERTION: n_apart}
-    small = matrix.small_matrix_html({"ml-1m": found})
-    assert not any(name.lower() in small for name in APART)
-
-    page = matrix.answers_html(document)
-    assert f"empirical: {counts['empirical']} yes; apart: {n_apart} with {NO_ASSERTION}" in page
-    for table in (totals(document, "ml-1m"), answer_totals(document)):
-        assert table["empirical"]["yes"] == counts["empirical"]
-        assert table[NO_ASSERTION]["yes"] == n_apart
-    listed = claims_of(topic)
-    assert f"The {n_claims} claims of this chapter, and {n_apart} with {NO_ASSERTION}<" in listed
-    shown = f"<td>{n_claims}; apart: {n_apart} with {NO_ASSERTION}</td>"
-    monkeypatch.setattr(matrix, "chapters", lambda: {topic: chapters()[topic]})
-    assert shown in matrix.chapters_html(document)
-
-
-def test_what_is_handed_out_says_how_it_counts():
-    found = verdicts_of("concentration metrics", "yes")
-    document = build({"ml-1m": found})
-    rows = list(csv.DictReader(io.StringIO(csv_text(document))))
-    assert {row["claim"] for row in rows if row["counts as"] == NO_ASSERTION} == {"ATM15-C-POP"}
-    told = {claim["id"]: claim for claim in document["claims"]}
-    assert told.pop("ATM15-C-POP")["counts as"] == NO_ASSERTION
-    assert all(claim["counts as"] == claim["class"] for claim in told.values())
-
-
-def test_a_chapter_that_is_not_written_takes_a_line_too(judged, monkeypatch):
-    written = chapters()
-    assert all(written.values())
-    document = build({"ml-1m": judged["ml-1m"]})
-    assert "not yet written" not in matrix.chapters_html(document)
-    monkeypatch.setattr(matrix, "chapters", lambda: written | {TOPIC: ""})
-    page = matrix.chapters_html(document)
-    assert page.count("not yet written") == 1
-    assert page.count("<tr>") == len(written) + 1
-
-
-# -- downloads -----------------------------------------------------------------------------------
-
-
-def test_the_downloads_hold_what_was_judged(judged):
-    links = re.findall(
-        r'download="([^"]+)" href="data:[^;]+;base64,([^"]+)"',
-        matrix.scorecard_links(build(judged)),
-    )
-    files = {name: b64decode(content).decode() for name, content in links}
-    assert set(files) == {"scorecard.csv"}
-    rows = list(csv.DictReader(io.StringIO(files["scorecard.csv"])))
+def test_the_table_holds_what_was_judged(judged):
+    rows = list(csv.DictReader(io.StringIO(csv_text(build(judged)))))
     written = {claim.id for claim in claims() if chapters()[claim.topic]}
     told = {(row["dataset"], row["claim"]): row["verdict"] for row in rows}
     assert told == {
@@ -505,7 +347,7 @@ def test_the_downloads_hold_what_was_judged(judged):
     assert float(value["low"]) < float(value["value"]) < float(value["high"])
 
 
-def differing_lines(text: str, judged: matrix.Matrix) -> list[str]:
+def differing_lines(text: str, judged: Mapping[str, Sequence[Verdict]]) -> list[str]:
     """List the lines of a CSV that are not the parts of verdicts, in their order."""
     rows = list(csv.reader(io.StringIO(text)))
     columns = {name: place for place, name in enumerate(rows[0])}

@@ -540,6 +540,7 @@ def test_a_table_has_every_finding_that_the_data_tell(own):
     table = findings.findings_table(stated)
     assert table.startswith("<details><summary>All 1 findings of this chapter")
     assert '<td><span class="verdict holds">holds</span></td><td>Tau of the orders' in table
+    assert "</td><td>less than 0.5</td></tr>" in table
     assert findings.findings_table(state(TOPIC, {}, [])) == ""
 
 

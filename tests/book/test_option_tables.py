@@ -376,6 +376,19 @@ def read(text: str, seeds_of: tuple[int, ...] = TEN, **tables: pd.DataFrame) -> 
     return found
 
 
+def test_shares_that_are_right_and_wrong_know_of_how_many_pairs():
+    rows = [("C1", "condensed", 8.0, 6.0, 1.0), ("D", "none", 0.0, 0.0, 0.0)]
+    frame = pd.DataFrame(rows, columns=["decision", "option", "resolved", "right", "wrong"])
+    found = read("right[C1, condensed] in truths.shares", truths=frame)
+    assert (found.value, found.cases, found.interval) == (0.75, 8, (0.75, 0.75))
+    assert read("wrong[C1, condensed] in truths.shares", truths=frame).value == 0.125
+    with pytest.raises(NotComputed):
+        read("right[D, none] in truths.shares", truths=frame)
+    # The twin: a quotient of counts does not know of how many, and its sentence cannot say.
+    parted = "right[C1, condensed] in truths / resolved[C1, condensed] in truths"
+    assert read(parted, truths=frame).cases is None
+
+
 def cells(p: Callable[[int], float], value: Callable[[int], float], n: int = 10) -> pd.DataFrame:
     rows = [
         (seed, "full", "P@10", "MF", value(seed), value(seed) - 0.1, value(seed) + 0.1, p(seed))

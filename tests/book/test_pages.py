@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from recbias import Grid, Results, line_up
 from recbias.book import pages
 from recbias.book.html import plain
+from recbias.book.notebooks import list_chapters
 from recbias.claims import Claim, claims
 from recbias.experiment.results import Quantity
 from recbias.recommenders import line_up_sources
@@ -46,6 +48,28 @@ def results_of(*, tests=None, cutoffs=(10, 10), **changes):
         target_sets=pd.DataFrame(sets),
     )  # fmt: skip
     return dataclasses.replace(found, **changes)
+
+
+def shown_raw(source: str) -> bool:
+    """Tell whether a cell ends with a result, whose fields a page would print."""
+    last = ast.parse(source).body[-1:]
+    called = [node.value.func for node in last if isinstance(node, ast.Expr)
+              and isinstance(node.value, ast.Call)]  # fmt: skip
+    return any(ast.unparse(each).split(".")[0] in ("measure", "run") for each in called)
+
+
+def test_no_page_prints_the_fields_of_a_result():
+    assert shown_raw("checks = 1\nmeasure.identities()  # of a world")
+    assert shown_raw("run(grid)")
+    assert not shown_raw("found = measure.identities()")
+    assert not shown_raw("figures.chain(measure.chain(dataset)).show()")
+    raw = [
+        f"{chapter.name}: {cell.source.splitlines()[-1]}"
+        for chapter in list_chapters()
+        for cell in chapter.notebook().cells
+        if cell.cell_type == "code" and shown_raw(cell.source)
+    ]
+    assert not raw
 
 
 def test_the_data_line_says_what_is_shown_and_escapes_the_title():

@@ -85,10 +85,6 @@ MAPPED = partial(
 PICTURES: dict[str, Callable[[int], Picture]] = {
     "bars": lambda n: bars(planted(n, "row"), title=TITLE, across="P@10", coloured_by="panel"),
     "bars with numbers": lambda n: bars(planted(n, "row", panels=1), title=TITLE, numbers=".3f"),
-    "bars in stripes": lambda n: bars(
-        pd.concat([planted(n, "row", panels=p).assign(stripe=f"stripe {p}") for p in (3, 2)]),
-        title=TITLE, across={"stripe 3": "P@10, one", "stripe 2": "P@10, all"},
-    ),
     "parts": lambda n: parts(
         stacked(n), title=TITLE, colours={"known": "C0", "unknown": "0.8"}, across="% of the list"
     ),

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import pytest
 from click.testing import CliRunner
 
-from recbias.book.matrix import answers_html
 from recbias.claims import claims
 from recbias.claims.answers import FATES, Answers, answer, joined
 from recbias.claims.home import hangs_on_no_data, home
@@ -188,13 +187,3 @@ def test_the_command_prints_both_answers(monkeypatch: pytest.MonkeyPatch) -> Non
     counted = ["empirical", "theorem", "no assertion of a paper"]
     assert [claim["counts as"] for claim in found] == counted
     assert rows[0]["generalises"] == {"holds": 5}
-
-
-def test_the_page_shows_claim_home_and_both_answers() -> None:
-    told = answer(of(GENERAL, {"ml-1m": "holds", "coat": "refuted"}))
-    row = {"id": GENERAL, "chapter": told.claim.topic, "counts as": told.claim.counts_as}
-    page = answers_html({"claims": [{**row, "answers": told.to_dict()}]})
-    assert "ml-1m" in page
-    assert "holds on 0 of 1, fails on 1" in page
-    assert f'href="#{GENERAL.lower()}"' in page
-    assert "empirical: 1 yes" in page

@@ -19,9 +19,10 @@ from jsonschema import Draft202012Validator, ValidationError
 from recount import recount
 
 from recbias._system.places import packaged
-from recbias.book import matrix
+from recbias.book import scorecard
+from recbias.book.signs import outcome
 from recbias.claims import kept
-from recbias.claims.reading import SCHEMA, answer_totals, totals
+from recbias.claims.reading import SCHEMA, answer_totals
 from recbias.cli.entry import main
 from recbias.experiment.results import recorded_datasets
 
@@ -148,23 +149,19 @@ def printed_totals(text: str) -> Counts:
 
 
 def shown_totals(document: dict[str, Any], dataset: str) -> Counts:
-    """Read what the page of the scorecard shows below its matrix."""
+    """Read all totals that the page of the scorecard shows."""
+    document["datasets"].sort(key=lambda each: each["name"] != dataset)
     found: Counts = Counter()
-    shown = {
-        "reproduced": matrix.totals_table(answer_totals(document)),
-        "verdict": matrix.totals_table(totals(document, dataset)),
-        "strict": matrix.totals_table(totals(document, dataset, strict=True)),
-    }
-    for table, text in shown.items():
-        lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
-        for name, *cells, _ in lines[2:]:
-            pairs = zip(lines[0][1:-1], cells, strict=True)
+    page = scorecard.all_totals_html(document)
+    tables = re.findall(r"<table.*?</table>", page, re.DOTALL)
+    for table, text in zip(("reproduced", "criteria", "verdict", "strict"), tables, strict=False):
+        _, *columns, _ = re.findall(r"<th>(.*?)</th>", text)
+        for row in re.findall(r"<tr>(<td>.*?)</tr>", text):
+            name, *cells, total = re.findall(r"<td>(.*?)</td>", row)
+            assert int(total) == sum(map(int, cells))
+            pairs = zip(columns, cells, strict=True)
             found.update({(table, name, column): int(n) for column, n in pairs})
-    folds = r"<summary><strong>([^<]+)</strong> <span class=.counts.>empirical: ([^<]*)<"
-    for title, told in re.findall(folds, matrix.answers_html(document)):
-        for n, word in re.findall(r"(\d+) ([a-z ]+)", told.partition(";")[0]):
-            found["reproduced", _topic(title), word] = int(n)
-    for row in re.findall(r"<tr>(<td>.*?)</tr>", matrix.chapters_html(document)):
+    for row in re.findall(r"<tr>(<td>.*?)</tr>", tables[-1]):
         title, _, n_claims, _, *standings = (
             re.sub("<[^>]+>", "", cell) for cell in re.findall(r"<td>(.*?)</td>", row)
         )
@@ -176,14 +173,19 @@ def shown_totals(document: dict[str, Any], dataset: str) -> Counts:
     return +found
 
 
-def matrix_totals(page: str, dataset: str) -> Counts:
-    """Read the counts that stand beside the chapters of the matrix."""
+def shown_outcomes(document: dict[str, Any]) -> Counts:
+    """Read the bars of papers, and the counts beside chapters, joined as they are to outcomes."""
     found: Counts = Counter()
-    folds = rf"<strong>([^<]+)</strong> \([^)]*\) <span class=.counts.>on {dataset}:(.*?)</summary>"
-    for title, told in re.findall(folds, page):
-        for n, word in re.findall(r"</span> (\d+) ([a-z ]+)", told):
-            found["verdict", _topic(title), word.strip()] = int(n)
-    return found
+    for paper, bar in re.findall(
+        r'<li data-paper="(\w+)">(.*?)</li>', scorecard.bars_html(document)
+    ):
+        for name, n in re.findall(r'data-n="(\w+)" style="flex-grow: (\d+)"', bar):
+            found[paper, name] = int(n)
+    folds = r'id="chapter-.*?<strong>([^<]+)</strong>(.*?)</summary>'
+    for title, told in re.findall(folds, scorecard.rows_html(document)):
+        for name, n in re.findall(r'data-n="(\w+)"[^>]*>.*?class="n">(\d+)<', told):
+            found[_topic(title), name] = int(n)
+    return +found
 
 
 def _topic(title: str) -> str:
@@ -212,8 +214,13 @@ def test_strangers_count_what_the_command_prints_and_the_page_shows(
     assert in_command == {
         key: n for key, n in counts.items() if key[0] == "reproduced" and key[1] in classes
     }
-    page = matrix.matrix_html(matrix.judged_datasets("ml-1m"), document)
-    assert shown_totals(document, "ml-1m") | matrix_totals(page, "ml-1m") == counts
+    by_outcome: Counts = Counter()
+    for (table, row, column), n in counts.items():
+        if table == "reproduced" and row not in classes:
+            by_outcome[row, outcome(column)] += n
+    assert shown_outcomes(document) == by_outcome
+    rest = {key: n for key, n in counts.items() if key[0] != "reproduced" or key[1] in classes}
+    assert shown_totals(document, "ml-1m") == rest
 
 
 def drop_claim(document: dict[str, Any]) -> None:
@@ -248,12 +255,12 @@ def test_the_page_counts_from_the_document_that_the_site_ships(
     monkeypatch.setattr(kept, "document", lambda *datasets, judged=None: json.dumps(broken))
     notebook = ROOT / "notebooks/scorecard.py"
     names = runpy.run_path(str(notebook))
-    assert names["document"] == broken
-    assert json.loads(matrix.document_text("ml-1m")) == broken
-    shown = re.findall(r"^(?:Markdown|HTML)\(.*\)$", notebook.read_text("utf-8"), re.MULTILINE)
-    (cell,) = (each for each in shown if "answer_totals" in each)
-    table = eval(cell, names).data  # noqa: S307 - a line of the notebook
-    yes, no = next(line for line in table.splitlines() if "empirical" in line).split("|")[2:4]
+    assert sorted(names["document"]["claims"], key=str) == sorted(broken["claims"], key=str)
+    assert json.loads(scorecard.document_text("ml-1m")) == broken
+    shown = re.findall(r"^HTML\(.*\)$", notebook.read_text("utf-8"), re.MULTILINE)
+    (cell,) = (each for each in shown if "all_totals" in each)
+    page = eval(cell, names).data  # noqa: S307 - a line of the notebook
+    yes, no = re.findall(r"<td>empirical</td><td>(\d+)</td><td>(\d+)</td>", page)[0]
     before = answer_totals(json.loads(printed))["empirical"]
     assert (int(yes), int(no)) == (before["yes"] - 1, before["no"] + 1)
-    assert all("document" in each for each in shown)
+    assert all("document" in each or "files_html" in each for each in shown)

@@ -2,373 +2,419 @@
 
     python tests/site/check_scorecard.py SITE_FOLDER
 
-Verdicts are judged here anew. Exit 1 on: a cell, value or download that is not what is judged; a
-claim of a written chapter without a row; a scorecard longer than four screens of 900 px at 1400 px
-before anything is unfolded, or wider than its window at 390 px; a filter that shows other claims
-than those that fit; a cell that cannot be reached by keyboard, or leads nowhere; a link into a fold
-that stays shut; a page without scripts that lacks a claim. Needs what `offline_check.py` needs.
+Verdicts are judged here anew. Exit 1 on: a document, table, row or total that is not what is
+judged; a claim of a written chapter without a row or a page; a scorecard longer than four screens
+of 900 px at 1400 px before anything is unfolded, wider than its window at 390 px, or that takes
+more than a second to be painted; a filter that shows other claims than those that fit, or totals
+and bars that do not count what is shown; a claim that cannot be reached by keyboard, or from the
+index in two clicks; a link into a fold that stays shut; rows that are folded on paper; a page
+without scripts that lacks a claim. Needs what `offline_check.py` needs.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import math
-import os
 import re
 import runpy
 import sys
-from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import unescape
-from itertools import pairwise
+from itertools import product
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
 from chromium import launch
-from recbias.book import matrix
-from recbias.book.cards import lead, measured_text
 from recbias.book.html import typeset
-from recbias.claims.judging import Verdict, scorecards
-from recbias.claims.topics import chapters
+from recbias.book.scorecard import value_text
+from recbias.claims.reading import csv_text
+from recbias.claims.writing import write
 
-SIGNS = {
-    "yes": "✓", "no": "✗", "undecided": "?", "partly": "±",
-    "not testable here": "–", "not yet": "·",
-}  # fmt: skip
-CELLS = """() => [...document.querySelectorAll("tbody.claim-row")].map(row => ({
-  id: row.id, verdicts: row.dataset.verdicts,
-  numbers: [...row.querySelectorAll("td.number")].map(cell => cell.textContent),
-  cells: [...row.querySelectorAll("td:has(> a)")].map(cell => { const a = cell.firstElementChild;
-    return [cell.className.split(" ")[0], a.textContent, a.getAttribute("aria-label"), a.title,
-      a.getAttribute("href")] }),
+SCREENS, HEIGHT, WIDE, NARROW = 4, 900, 1400, 390
+SECOND = 1000
+"""Milliseconds."""
+SIGNS = {"yes": "✓", "no": "✗", "undecided": "?", "partly": "±"}
+OTHER, OTHER_SIGN = "untestable", "–"
+OUTCOMES = ("yes", "partly", "no", "undecided", OTHER)
+ASKED = {
+    "BCC17-F2C": "does popularity still win under 1R?",
+    "MCCRS20-F1-BL": "is the headline of Mena-Maldonado et al. true on MovieLens?",
+}
+"""What a reader wants to know, by the claim that answers it."""
+
+Document = Mapping[str, Any]
+Judge = Callable[[Sequence[str]], Document]
+
+ROWS = """() => [...document.querySelectorAll("tr.claim-row")].map(row => ({
+  id: row.id, kept: !row.hidden, shown: row.checkVisibility(), ...row.dataset,
+  text: row.textContent.toLowerCase(), link: row.querySelector("a.to-claim")?.getAttribute("href"),
+  cells: Object.fromEntries([...row.querySelectorAll("td[data-head]")].map(
+    cell => [cell.dataset.head, cell.textContent.trim()])),
+  strip: row.querySelector(".strip")?.ariaLabel ?? "",
+  signs: [...row.querySelectorAll(".strip .sign")].map(e => e.textContent).join(""),
 }))"""
-COLUMNS = """() => [...document.querySelector("table.matrix").querySelectorAll(".data-set")]
-  .map(e => e.textContent)"""
-FILES = """() => Object.fromEntries([...document.querySelectorAll(".downloads a[download]")]
-  .map(a => [a.download, a.href.split("base64,")[1]]))"""
-TOTALS = """() => [...document.querySelectorAll("table")].map(table =>
+COUNTS = """() => ({
+  totals: Object.fromEntries([...document.querySelectorAll(".totals [data-n]")].map(
+    e => [e.dataset.n, Number(e.textContent)])),
+  bars: Object.fromEntries([...document.querySelectorAll(".bars li")].map(bar => [bar.dataset.paper,
+    Object.fromEntries([...bar.querySelectorAll(".bar [data-n]:not([hidden])")].map(
+      e => [e.dataset.n, [Number(e.textContent.slice(2)), Number(e.style.flexGrow), e.title]]))])),
+  all: Object.fromEntries([...document.querySelectorAll(".bars li")].map(bar => [
+    bar.dataset.paper, Number(bar.querySelector("[data-n=all]").textContent)])),
+  folds: Object.fromEntries([...document.querySelectorAll("details.chapter[id]")].map(fold => [
+    fold.id, Object.fromEntries([...fold.querySelectorAll(".counts [data-n]:not([hidden])")].map(
+      e => [e.dataset.n, Number(e.querySelector(".n").textContent)]))])),
+  told: document.querySelector(".filters output").textContent,
+})"""
+TABLES = """() => [...document.querySelectorAll("table")].map(table =>
   [...table.rows].map(row => [...row.cells].map(cell => cell.textContent.trim())))
   .filter(rows => rows[0][0] === "class")"""
-Judge = Callable[[str], matrix.Matrix]
-
-SCREENS, HEIGHT = 4, 900
-FACTS = ("paper", "chapter", "class")
-ROWS = """() => [...document.querySelectorAll("tbody.claim-row")].map(row => ({
-  id: row.id, kept: !row.hidden, shown: row.checkVisibility(), paper: row.dataset.paper,
-  chapter: row.dataset.chapter, class: row.dataset.class,
-  verdicts: Object.fromEntries(row.dataset.verdicts.split(" ").map(pair => pair.split(":"))),
-  cells: [...row.querySelectorAll("td > a")].map(e => e.parentElement.className.split(" ")[0]),
-}))"""
+EDITION = "() => document.querySelector('.strip.names').firstElementChild.textContent"
 CHOOSE = """choice => { const form = document.querySelector(".filters");
   [...form.elements].filter(e => e.name).forEach(e => { e.value = choice[e.name] || "" });
-  form.dispatchEvent(new Event("change")) }"""
-LINKS = """() => ["empirical", "theorem"].flatMap(kind =>
-  [...document.querySelector(`tbody.claim-row[data-class=${kind}]`).querySelectorAll("td > a")]
-  .map(a => a.href))"""
-FOCUSED = """() => document.activeElement.getAttribute("aria-label")
-  || document.activeElement.tagName"""
-IN_SIGHT = """id => { const box = document.getElementById(id).getBoundingClientRect();
+  form.dispatchEvent(new Event("input")) }"""
+FOCUSED = """() => { const e = document.activeElement; return e.name || e.textContent.trim() }"""
+IN_SIGHT = """selector => { const box = document.querySelector(selector).getBoundingClientRect();
   return box.height > 0 && box.top < innerHeight && box.bottom > 0 }"""
+PAINTED = """() => { const fold = document.querySelector("details.chapter summary");
+  const paint = performance.getEntriesByName("first-contentful-paint")[0];
+  return fold?.checkVisibility() && paint ? paint.startTime : Infinity }"""
 
 
-def check_size(browser: Browser, url: str) -> Iterator[str]:
-    """Measure the page before anything is unfolded."""
-    for width in (1400, 390):
-        page = browser.new_page(viewport={"width": width, "height": HEIGHT})
-        page.goto(url)
-        page.wait_for_function("document.querySelector('.filters')")
-        tall, wide = page.evaluate(
-            "[document.documentElement.scrollHeight, document.documentElement.scrollWidth]"
-        )
-        if width == 1400 and tall > SCREENS * HEIGHT:
-            yield f"{tall / HEIGHT:.1f} screens tall, at most {SCREENS} are allowed"
-        if wide > width + 1:
-            yield f"{wide} px wide in a window of {width} px"
-        boxes = page.evaluate(
-            "[...document.querySelectorAll('table.matrix, .filters, .legend')]"
-            ".filter(e => e.getBoundingClientRect().right > innerWidth + 1).length"
-        )
-        if boxes:
-            yield f"{boxes} boxes end beyond the window of {width} px"
-        page.close()
+def outcome(verdict: str) -> str:
+    """Tell what a verdict counts as in bars."""
+    return verdict if verdict in SIGNS else OTHER
 
 
-def check_rows(page: Page) -> Iterator[str]:
-    """Compare the cells with the verdicts that the row names, and with their order."""
-    for row in page.evaluate(ROWS):
-        if row["cells"] != list(row["verdicts"].values()):
-            yield f"{row['id']}: cells {row['cells']} are not {row['verdicts']}"
+def plain(text: str) -> str:
+    """Give what a reader sees of a sentence, formulas apart."""
+    return unescape(re.sub(r"<[^>]+>", "", typeset(text)))
 
 
-def check_verdicts(page: Page, path: Path, site: Path, judged: matrix.Matrix) -> Iterator[str]:
-    """Compare every cell, value and download with what is judged."""
-    shown = {row["id"]: row for row in page.evaluate(CELLS)}
-    if (columns := page.evaluate(COLUMNS)) != list(judged):
-        yield f"columns {columns} are not {list(judged)}"
-    edition = next(iter(judged))
-    for verdict in judged[edition]:
-        if not (chapter := chapters()[verdict.claim.topic]):
+# -- what the page says ------------------------------------------------------------------------
+
+
+def check_rows(page: Page, path: Path, document: Document) -> Iterator[str]:
+    """Compare every row with the document, and find the page of its claim."""
+    shown = {row["id"]: row for row in page.evaluate(ROWS)}
+    for claim in document["claims"]:
+        if not claim["page"]:
             continue
-        anchor, row = verdict.claim.id.lower(), shown.pop(verdict.claim.id.lower(), None)
+        name, answers = claim["id"], claim["answers"]
+        row = shown.pop(name.lower(), None)
         if row is None:
-            yield f"{anchor}: has no row"
+            yield f"{name}: has no row"
             continue
-        found = {
-            name: next(each.verdict for each in verdicts if each.claim.id == verdict.claim.id)
-            for name, verdicts in judged.items()
-        }
-        codes = {name: word.replace(" ", "-") for name, word in found.items()}
-        if row["verdicts"] != " ".join(f"{name}:{code}" for name, code in codes.items()):
-            yield f"{anchor}: row of {row['verdicts']} where {codes} is judged"
-        cells = []
-        for name, word in found.items():
-            label = f"{verdict.claim.id} on {name}: {word}"
-            card = _card(path, site, edition, name, chapter)
-            link = f"{card}#{anchor}" if card else f"#{anchor}-{name}"
-            cells.append([codes[name], SIGNS[word], label, label, link])
-        for cell, wanted in zip(row["cells"], cells, strict=False):
-            if cell != wanted:
-                yield f"{anchor}: cell {cell} where {wanted} is judged"
-        if len(row["cells"]) != len(cells):
-            yield f"{anchor}: {len(row['cells'])} cells"
-        if row["numbers"] != _numbers(verdict):
-            yield f"{anchor}: shows {row['numbers']} where {_numbers(verdict)} is measured"
+        wanted = {"paper": claim["paper"], "chapter": claim["chapter"], "class": _group(claim)}
+        wanted["verdict"] = outcome(answers["reproduced"])
+        if found := {key: row[key] for key in wanted if row[key] != wanted[key]}:
+            yield f"{name}: is filed under {found}, not {wanted}"
+        sign = SIGNS.get(answers["reproduced"], OTHER_SIGN)
+        if row["cells"]["reproduced"] != f"{sign} {answers['reproduced']}":
+            yield f"{name}: shows {row['cells']['reproduced']!r}, not {answers['reproduced']}"
+        if not row["cells"]["by data set"].endswith(answers["elsewhere"]):
+            yield f"{name}: shows {row['cells']['by data set']!r}, not {answers['elsewhere']}"
+        if not answers["no data"]:
+            yield from _check_strip(row, claim, document)
+        values, published = {""}, {""}
+        for verdict in claim["verdicts"].values():
+            values |= {plain(value_text(claim, part)) for part in verdict["parts"]}
+            published |= {plain(part["published"]) for part in verdict["parts"]}
+        if row["cells"]["measured"] not in values or row["cells"]["published"] not in published:
+            yield f"{name}: shows {row['cells']}, which is neither measured nor published"
+        yield from _check_claim_page(path, row["link"], claim)
     if shown:
         yield f"rows of no claim: {sorted(shown)}"
-    yield from _check_files(page.evaluate(FILES), path.parent, judged)
-    yield from _check_totals(page.evaluate(TOTALS), path.parent, edition)
 
 
-def _card(path: Path, site: Path, edition: str, name: str, chapter: str) -> str:
-    """Find the chapter in the edition of a data set, from a page; empty without one."""
-    here = path.parent
-    if name == edition:
-        target = here / f"{chapter}.html"
-    elif (site / "on" / name).is_dir():
-        target = site / "on" / name / "notebooks" / f"{chapter}.html"
-    elif here != site / "notebooks" and name == _main_edition(site):
-        target = site / "notebooks" / f"{chapter}.html"
-    else:
-        return ""
-    return Path(os.path.relpath(target, here)).as_posix()
+def _check_strip(row: Mapping[str, Any], claim: Document, document: Document) -> Iterator[str]:
+    titles = {each["title"]: each["name"] for each in document["datasets"]}
+    words = "yes|no|undecided|partly|not testable here|not yet"
+    said = dict(re.findall(rf"([\w.+=-]+) ({words})(?:, |$)", row["strip"]))
+    found = {title: claim["verdicts"][name]["verdict"] for title, name in titles.items()}
+    if said != found:
+        yield f"{claim['id']}: by data set {said} where {found} is judged"
+    signs = "".join(SIGNS.get(verdict, OTHER_SIGN) for verdict in said.values())
+    if row["signs"] != signs:
+        yield f"{claim['id']}: signs {row['signs']!r} where {signs!r} is judged"
 
 
-def _main_edition(site: Path) -> str:
-    """Tell which data set the edition at the root is on, by its scorecard's first column."""
-    text = (site / "notebooks" / "scorecard.html").read_text(encoding="utf-8")
-    return re.search(r'class="data-set"><span>([^<]+)', text)[1]
-
-
-def _numbers(verdict: Verdict) -> list[str]:
-    """Give what is published and what was measured, as text."""
-    measured = [part for part in verdict.parts if part.estimate is not None]
-    against = next((part for part in measured if part.record.published), None)
-    part = against or lead(verdict)
-    published = verdict.claim.values[against.record.published] if against else ""
-    text = measured_text(part) if part and part.finding != part.record.if_none else ""
-    return [unescape(re.sub(r"<[^>]+>", "", typeset(each))) for each in (published, text)]
-
-
-def _check_files(files: dict[str, str], folder: Path, judged: matrix.Matrix) -> Iterator[str]:
-    """Compare what can be downloaded with verdicts and parts."""
-    document = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-    names = [each["name"] for each in document["datasets"]]
-    told = {claim["id"]: claim["verdicts"] for claim in document["claims"]}
-    wanted: dict[str, dict[str, object]] = {}
-    for name in names:
-        for verdict in judged.get(name, ()):
-            wanted.setdefault(verdict.claim.id, {})[name] = verdict.to_dict()
-    if told != wanted or set(names) != set(judged):
-        yield "claims.json is not what is judged"
-    if list(files) != ["scorecard.csv"]:
-        yield f"downloads {list(files)}"
+def _check_claim_page(path: Path, link: str | None, claim: Document) -> Iterator[str]:
+    """See that the page of a claim is there, and says what became of it."""
+    target = path.parent / (link or "none")
+    if link != f"../{claim['address']}" or not target.is_file():
+        yield f"{claim['id']}: leads to {link}, which is no page of it"
         return
-    rows = list(csv.DictReader(io.StringIO(b64decode(files["scorecard.csv"]).decode())))
-    lines = [
-        line
-        for name in names
-        for verdict in judged.get(name, ())
-        if chapters()[verdict.claim.topic]
-        for line in csv_lines(name, verdict)
-    ]
-    if len(rows) != len(lines):
-        yield f"scorecard.csv: {len(rows)} lines for {len(lines)} parts"
-    for row, line in zip(rows, lines, strict=False):
-        for column, value in line.items():
-            if not _same(row.get(column), value):
-                told = f"{row['claim']} on {row['dataset']}, {column}"
-                yield f"scorecard.csv: {told}: {row.get(column)!r} where {value!r} is judged"
+    page = target.read_text(encoding="utf-8")
+    for part, said in (
+        (rf'<section id="{claim["id"].lower()}">\s*<h1>(.*?)</h1>', (claim["id"],)),
+        (
+            r'<dl class="answers">(.*?)</dl>',
+            (f" {claim['answers']['reproduced']}", claim["answers"]["elsewhere"]),
+        ),
+    ):
+        found = re.search(part, page, re.DOTALL)
+        text = unescape(re.sub(r"<[^>]+>", "", found[1])) if found else ""
+        yield from (
+            f"{claim['address']}: does not say {each!r}" for each in said if each not in text
+        )
 
 
-def _check_totals(tables: list[list[list[str]]], folder: Path, edition: str) -> Iterator[str]:
-    """Compare the tables of totals with what a stranger counts from the document."""
-    document = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-    recount = runpy.run_path(str(folder / "recount.py"))["recount"]
-    counts, names = recount(document, edition), ("reproduced", "verdict", "strict")
+def _group(claim: Document) -> str:
+    if not claim["assertions"]:
+        return "no assertion of a paper"
+    return "hangs on no data" if claim["answers"]["no data"] else str(claim["class"])
+
+
+def check_files(folder: Path, document: Document, judge: Judge) -> Iterator[str]:
+    """Compare what the site ships with what is judged."""
+    if document != judge(sorted(each["name"] for each in document["datasets"])):
+        yield "claims.json is not what is judged"
+    if (folder / "scorecard.csv").read_text(encoding="utf-8") != csv_text(document):
+        yield "scorecard.csv is not what claims.json says"
+
+
+def check_totals(page: Page, folder: Path, document: Document, edition: str) -> Iterator[str]:
+    """Compare sentence, bars, folds and tables with what a stranger counts from the document."""
+    recounted: Counter[tuple[str, str, str]] = runpy.run_path(str(folder / "recount.py"))[
+        "recount"
+    ](document, edition)
+    shown = page.evaluate(COUNTS)
+    joined: dict[str, Counter[str]] = {}
+    for (table, row, column), n in recounted.items():
+        if table == "reproduced":
+            joined.setdefault(row, Counter())[outcome(column)] += n
+    wanted = joined["empirical"]
+    if shown["totals"] != {name: wanted[name] for name in OUTCOMES} | {"all": wanted.total()}:
+        yield f"totals {shown['totals']} where {dict(wanted)} is counted"
+    for paper, bar in shown["bars"].items():
+        yield from _check_bar(paper, bar, joined[paper])
+        if shown["all"][paper] != joined[paper].total():
+            yield f"bar of {paper}: of {shown['all'][paper]} claims"
+    chapters = {claim["page"]: claim["chapter"] for claim in document["claims"]}
+    for fold, counts in shown["folds"].items():
+        if counts != joined[chapters[fold.removeprefix("chapter-")]]:
+            yield f"{fold} shows {counts}"
+    names, tables = ("reproduced", "criteria", "verdict", "strict"), page.evaluate(TABLES)
     if len(tables) != len(names):
         yield f"{len(tables)} tables of totals"
     for name, (head, *rows) in zip(names, tables, strict=False):
         for row in rows:
-            shown = dict(zip(head[1:-1], map(int, row[1:-1]), strict=True))
-            wanted = {column: counts[name, row[0], column] for column in shown}
-            if shown != wanted or int(row[-1]) != sum(wanted.values()):
-                yield f"totals, {name}, {row[0]}: {row[1:]} where {wanted} is counted"
+            cells = dict(zip(head[1:-1], map(int, row[1:-1]), strict=True))
+            counted = {column: recounted[name, row[0], column] for column in cells}
+            if cells != counted or int(row[-1]) != sum(counted.values()):
+                yield f"totals, {name}, {row[0]}: {row[1:]} where {counted} is counted"
 
 
-def csv_lines(name: str, verdict: Verdict) -> list[dict[str, str | float]]:
-    """Give what lines of the CSV have to hold: one for each part, or one for a claim without."""
-    claim = {"dataset": name, "claim": verdict.claim.id, "verdict": verdict.verdict}
-    claim |= {"corrected": verdict.corrected, "paper": verdict.claim.paper}
-    if not verdict.parts:
-        return [claim | {"reason": verdict.reason, "part": "", "value": ""}]
-    return [
-        claim
-        | {
-            "part": part.verdict,
-            "asserts": " ".join(str(number) for number in part.record.asserts),
-            "which": part.which,
-            "value": part.value,
-            "low": part.interval[0],
-            "high": part.interval[1],
-            "unit": part.record.unit,
-            "published": verdict.claim.values.get(part.record.published, ""),
-            "finding": part.finding,
-            "reason": part.lacks or part.unsure,
-        }
-        for part in verdict.parts
-    ]
+def _check_bar(
+    paper: str, bar: Mapping[str, tuple[int, int, str]], counts: Mapping[str, int]
+) -> Iterator[str]:
+    if {name: n for name, (n, *_) in bar.items()} != {k: n for k, n in counts.items() if n}:
+        yield f"bar of {paper}: {bar} where {dict(counts)} is counted"
+    for n, grows, title in bar.values():
+        if grows != n or not title.startswith(f"{n} "):
+            yield f"bar of {paper}: {n} is drawn as {grows} and called {title!r}"
 
 
-def _same(text: str | None, value: str | float) -> bool:
-    if isinstance(value, str) or not text:
-        return text == value
-    return float(text) == value or (math.isnan(float(text)) and math.isnan(value))
+# -- how it is used ----------------------------------------------------------------------------
 
 
 def check_filters(page: Page, *, crossed: bool) -> Iterator[str]:
-    """Choose every option of every filter, and if `crossed` every verdict on every data set."""
+    """Choose every option of every filter, and if `crossed` every verdict in every paper."""
     options = page.evaluate(
         "Object.fromEntries([...document.querySelectorAll('.filters select')]"
         ".map(s => [s.name, [...s.options].map(o => o.value)]))"
     )
     asked = [{name: value} for name, values in options.items() for value in values]
+    asked += [{"text": text} for text in ("popularity", "BCC17-F", "1r PRECISION", "no such words")]
     if crossed:
-        asked += [
-            {"verdict": verdict, "dataset": dataset}
-            for verdict in options["verdict"]
-            for dataset in options["dataset"]
-        ]
+        pairs = product(options["verdict"], options["paper"])
+        asked += [{"verdict": verdict, "paper": paper} for verdict, paper in pairs]
+        asked += [{"class": name, "text": "popularity"} for name in options["class"]]
     for choice in asked:
         page.evaluate(CHOOSE, choice)
         rows = page.evaluate(ROWS)
-        wanted = {row["id"] for row in rows if _fits(row, choice)}
+        fitting = [row for row in rows if _fits(row, choice)]
+        wanted = {row["id"] for row in fitting}
         is_seen = "shown" if any(choice.values()) else "kept"  # without a choice all may be folded
         shown = {row["id"] for row in rows if row[is_seen]}
         if shown != wanted:
             yield f"filter {choice}: shows {sorted(shown ^ wanted)} wrongly or not"
-        told = page.inner_text(".filters output")
-        if told != f"{len(wanted)} of {len(rows)} claims":
-            yield f"filter {choice}: says {told!r} where {len(wanted)} fit"
+        counts = page.evaluate(COUNTS)
+        if counts["told"] != f"{len(wanted)} of {len(rows)} claims":
+            yield f"filter {choice}: says {counts['told']!r} where {len(wanted)} fit"
+        counting = [r for r in fitting if r["class"] == (choice.get("class") or "empirical")]
+        own = Counter(row["verdict"] for row in counting)
+        if counts["totals"] != {name: own[name] for name in OUTCOMES} | {"all": own.total()}:
+            yield f"filter {choice}: totals {counts['totals']} where {dict(own)} are shown"
+        for paper, bar in counts["bars"].items():
+            of_paper = Counter(row["verdict"] for row in counting if row["paper"] == paper)
+            yield from (f"filter {choice}: {fault}" for fault in _check_bar(paper, bar, of_paper))
+            if counts["all"][paper] != of_paper.total():
+                yield f"filter {choice}: bar of {paper} of {counts['all'][paper]} claims"
+    page.evaluate(CHOOSE, {})
 
 
-def _fits(row: dict, choice: dict[str, str]) -> bool:
-    if any(choice.get(name) and row[name] != choice[name] for name in FACTS):
-        return False
-    dataset, verdict = choice.get("dataset"), choice.get("verdict")
-    found = [row["verdicts"][dataset]] if dataset else row["verdicts"].values()
-    return not verdict or verdict in found
+def _fits(row: Mapping[str, str], choice: Mapping[str, str]) -> bool:
+    facts = {name: value for name, value in choice.items() if name != "text" and value}
+    words = choice.get("text", "").lower().split()
+    return all(row[name] == value for name, value in facts.items()) and all(
+        word in row["text"] for word in words
+    )
 
 
 def check_keyboard(page: Page) -> Iterator[str]:
-    """Walk from the first cell with the tabulator: the cells of a row, then the fold below it."""
-    page.evaluate("document.querySelector('details.chapter').open = true")
-    page.evaluate("document.querySelector('tbody.claim-row td > a').focus()")
-    n_cells = page.evaluate(
-        "document.querySelectorAll('tbody.claim-row')[0].querySelectorAll('td > a').length"
-    )
+    """Walk with the tabulator from the filters into the first fold, and to a claim's page."""
+    page.evaluate("document.querySelectorAll('details.chapter').forEach(e => { e.open = false })")
+    page.evaluate("document.querySelector('.filters input').focus()")
     walked = []
-    for _ in range(n_cells + 1):
+    for _ in range(6):
         walked.append(page.evaluate(FOCUSED))
         page.keyboard.press("Tab")
-    if walked[-1] != "SUMMARY" or any(" on " not in each for each in walked[:-1]):
+    if walked[:5] != ["text", "paper", "chapter", "class", "verdict"]:
         yield f"the tabulator leads over {walked}"
-    for one, other in pairwise(walked[:-1]):
-        if one == other:
-            yield f"the tabulator stays at {one}"
+    page.evaluate("document.querySelector('details.chapter summary').focus()")
+    page.keyboard.press("Enter")
+    first = page.evaluate(
+        "document.querySelector('details.chapter tr.claim-row a.to-claim').textContent"
+    )
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if page.evaluate(FOCUSED) == first:
+            break
+    else:
+        yield f"the tabulator does not lead to {first} but to {page.evaluate(FOCUSED)!r}"
+        return
+    page.keyboard.press("Enter")
+    try:
+        page.wait_for_url(f"**/claims/{first}.html")
+    except TimeoutError:
+        yield f"{first} leads to {page.url}"
 
 
-def check_targets(browser: Browser, url: str, followed: set[str]) -> Iterator[str]:
-    """Follow the cells of a row of either kind of card, shown and folded, to what can be seen.
-
-    What was followed from another edition is not again; what is, is added.
-    """
-    page = browser.new_page(viewport={"width": 1400, "height": HEIGHT})
-    page.goto(url)
-    links = page.evaluate(LINKS)
-    page.close()
-    for link in links:
-        if link in followed:
-            continue
-        followed.add(link)
-        page = browser.new_page(viewport={"width": 1400, "height": HEIGHT})
-        page.goto(link)
-        name = link.partition("#")[2]
-        page.wait_for_timeout(150)
-        if not page.evaluate(f"!!document.getElementById({name!r})"):
-            yield f"{link}: no such anchor"
-        elif not page.evaluate(IN_SIGHT, name):
-            yield f"{link}: what it names cannot be seen"
+def check_size(browser: Browser, url: str) -> Iterator[str]:
+    """Measure the page before anything is unfolded, and when it is painted."""
+    for width in (WIDE, NARROW):
+        page = browser.new_page(viewport={"width": width, "height": HEIGHT})
+        times = []
+        for _ in range(3):  # the first has to start the browser's processes, too
+            page.goto(url)
+            page.wait_for_function("document.querySelector('.filters')")
+            times.append(page.evaluate(PAINTED))
+        if min(times) > SECOND:
+            yield f"it is painted after {min(times):.0f} ms at {width} px"
+        tall, wide = page.evaluate(
+            "[document.documentElement.scrollHeight, document.documentElement.scrollWidth]"
+        )
+        if width == WIDE and tall > SCREENS * HEIGHT:
+            yield f"{tall / HEIGHT:.1f} screens tall, at most {SCREENS} are allowed"
+        page.evaluate(
+            "document.querySelectorAll('details.chapter').forEach(e => { e.open = true })"
+        )
+        boxes = page.evaluate(
+            "[...document.querySelectorAll('table.claims, .filters, .legend, .bars')]"
+            ".filter(e => e.getBoundingClientRect().right > innerWidth + 1).length"
+        )
+        if wide > width + 1 or boxes:
+            yield f"{wide} px wide in a window of {width} px, {boxes} boxes end beyond it"
         page.close()
 
 
-def check_without_scripts(browser: Browser, url: str) -> Iterator[str]:
+def check_folds(browser: Browser, url: str, rows: Sequence[str]) -> Iterator[str]:
+    """Follow links into folds, and print."""
+    page = browser.new_page(viewport={"width": WIDE, "height": HEIGHT})
+    for row in rows:
+        page.goto("about:blank")
+        page.goto(f"{url}#{row}")
+        page.wait_for_timeout(150)
+        if not page.evaluate(IN_SIGHT, f"[id='{row}']"):
+            yield f"#{row}: what it names cannot be seen"
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    folded = [row["id"] for row in page.evaluate(ROWS) if not row["shown"]]
+    if folded:
+        yield f"on paper {len(folded)} rows are folded"
+    page.close()
+
+
+def check_answers(browser: Browser, index: Path) -> Iterator[str]:
+    """Ask what a reader wants to know: two clicks from the index, at both widths."""
+    for width, (claim, question) in product((WIDE, NARROW), ASKED.items()):
+        page = browser.new_page(viewport={"width": width, "height": HEIGHT})
+        page.goto(index.as_uri())
+        link = page.locator(f"a.to-claim[href$='/{claim}.html']")
+        if link.count():
+            link.first.click()
+            page.wait_for_url(f"**/claims/{claim}.html")
+            if not page.evaluate(IN_SIGHT, ".answers .outcome"):
+                yield f"{question} The answer is out of sight at {width} px"
+        else:
+            yield f"{question} The index does not lead to {claim}"
+        page.close()
+
+
+def check_without_scripts(browser: Browser, url: str, n_claims: int) -> Iterator[str]:
     """See that nothing is missing where scripts do not run."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(url)
-    rows, cells = (
-        page.locator(name).count() for name in ("tbody.claim-row", "tbody.claim-row td > a")
-    )
-    hidden = page.locator("tbody.claim-row[hidden]").count()
-    if not rows or cells % rows or hidden:
-        yield f"without scripts: {rows} rows with {cells} cells, {hidden} hidden"
+    rows = page.locator("tr.claim-row").count()
+    hidden = page.locator("tr.claim-row[hidden]").count()
+    links = page.locator("tr.claim-row a.to-claim[href]").count()
+    bars = page.locator(".bars .bar .sign:not([hidden])").count()
+    if (rows, hidden, links) != (n_claims, 0, n_claims) or not bars:
+        yield f"without scripts: {rows} rows, {hidden} hidden, {links} links, {bars} parts of bars"
     context.close()
 
 
-def judge_once(editions: Iterable[str]) -> Judge:
-    """Judge all data sets of some editions, each once: no edition has a say in a verdict."""
-    columns = {edition: matrix.columns(edition) for edition in editions}
-    judged = scorecards(dict.fromkeys(name for names in columns.values() for name in names))
-    return lambda edition: {name: judged[name] for name in columns[edition]}
+def check_verdicts(page: Page, path: Path, judge: Judge) -> Iterator[str]:
+    """Compare all that a scorecard says with what is judged."""
+    document = json.loads((path.parent / "claims.json").read_text(encoding="utf-8"))
+    titles = {each["title"]: each["name"] for each in document["datasets"]}
+    edition = titles[page.evaluate(EDITION)]
+    yield from check_files(path.parent, document, judge)
+    yield from check_rows(page, path, document)
+    yield from check_totals(page, path.parent, document, edition)
 
 
-def check(site: Path, judge: Judge | None = None) -> list[str]:
+def judge_anew(datasets: Sequence[str]) -> Document:
+    """Judge all claims on data sets; no edition has a say in a verdict."""
+    document: Document = json.loads(write(datasets))
+    return document
+
+
+def check(site: Path, judge: Judge = judge_anew) -> list[str]:
     """List what is wrong with the scorecards of all editions of a site."""
     found, site = [], site.resolve()
-    editions = {
-        path: path.parent.parent.name if path.parent.parent != site else _main_edition(site)
-        for path in sorted(site.rglob("notebooks/scorecard.html"))
-    }
-    judge = judge or judge_once(editions.values())
-    followed: set[str] = set()
+    judged: dict[tuple[str, ...], Document] = {}
+
+    def judge_once(datasets: Sequence[str]) -> Document:
+        key = tuple(datasets)
+        if key not in judged:
+            judged[key] = judge(datasets)
+        return judged[key]
+
+    paths = sorted(site.rglob("notebooks/scorecard.html"))
     with sync_playwright() as playwright:
         browser = launch(playwright)
-        for path, edition in editions.items():
+        for path in paths:
             url = path.as_uri()
-            page = browser.new_page(viewport={"width": 1400, "height": HEIGHT})
+            page = browser.new_page(viewport={"width": WIDE, "height": HEIGHT})
             page.goto(url)
             page.wait_for_function("document.querySelector('.filters')")
-            faults = [*check_verdicts(page, path, site, judge(edition))]
-            faults += [*check_rows(page), *check_keyboard(page)]
+            rows = page.evaluate(ROWS)
+            faults = [*check_verdicts(page, path, judge_once)]
             # One script filters in every edition: pairs of choices are enough in the first.
-            faults += check_filters(page, crossed=path == next(iter(editions)))
+            faults += check_filters(page, crossed=path == paths[0])
+            faults += check_keyboard(page)
             page.close()
             faults += check_size(browser, url)
-            faults += check_targets(browser, url, followed)
-            faults += check_without_scripts(browser, url)
+            faults += check_folds(browser, url, [rows[0]["id"], rows[-1]["id"]])
+            faults += check_without_scripts(browser, url, len(rows))
+            index = path.with_name("index.html")
+            if index.is_file():
+                faults += check_answers(browser, index)
             found += [f"{path.relative_to(site)}: {fault}" for fault in faults]
         browser.close()
     return found

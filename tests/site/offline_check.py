@@ -2,9 +2,10 @@
 
     python tests/site/offline_check.py SITE_FOLDER [--shots FOLDER] [--pages a.html b.html]
 
-Every page of every edition is loaded at 1400 and at 390 px, and looked at in light and then in
-dark; at 1400 px first as it would be on paper, of other editions than the first the chapters. One
-whose article says what that of the first edition says is loaded at 1400 px only.
+Every page of every edition, and of the pages of claims every twentieth, is loaded at 1400 and at
+390 px, and looked at in light and then in dark; at 1400 px first as it would be on paper, of other
+editions than the first the chapters. One whose article says what that of the first edition says is
+loaded at 1400 px only.
 Exit 1 on a fault, with everything opened that folds:
 
 * a request to another host, a failed request, a console error, a page error;
@@ -53,6 +54,8 @@ PAPER = "paper"
 VIEWS: list[View] = [(WIDE, (PAPER, *BOTH)), (NARROW, BOTH)]
 UNPRINTED: list[View] = [(WIDE, BOTH), (NARROW, BOTH)]
 Task = tuple[View, Path]
+CLAIMS, EVERY = "claims", 20
+"""Folder of the pages of claims, and of how many one is opened."""
 AT_ONCE = 9
 """Loads by one browser, which then is started afresh."""
 IS_CHAPTER = re.compile(r"\d\d_")
@@ -471,9 +474,12 @@ def pages_of(site: Path) -> list[Path]:
     """List the pages of a site that a reader sees: those that only lead to another are left out.
 
     A page that is being left has no content, or the other's, when it is looked at. Where it leads
-    is a link like any other.
+    is a link like any other. Of the pages of claims, which one template makes, some are looked at.
     """
-    return [path for path in sorted(site.rglob("*.html")) if not is_redirect(path)]
+    pages = [path for path in sorted(site.rglob("*.html")) if not is_redirect(path)]
+    of_claims = [path for path in pages if path.parent.name == CLAIMS]
+    left_out = {path for n, path in enumerate(of_claims) if n % EVERY}
+    return [path for path in pages if path not in left_out]
 
 
 def main() -> int:

@@ -389,6 +389,7 @@ def test_recording_replaces_a_chapter_s_results_as_a_whole_or_not_at_all(
 
     def record(names: Sequence[str], key: str, fails: bool = False) -> None:
         def execute(notebook: NotebookNode, out: str, **_: object) -> NotebookNode:
+            assert os.environ["RECBIAS_RECORDING"] == "1"  # else what is stale stops the page
             for name in names:
                 write_document(
                     Path(os.environ["RECBIAS_RESULTS"]) / "synthetic" / "01_x" / f"{name}.json",

@@ -12,6 +12,7 @@ import offline_check
 from chromium import find_chromium
 from offline_check import (
     BOTH,
+    EVERY,
     MOST_SHEETS,
     NARROW,
     PAPER,
@@ -231,6 +232,15 @@ def test_a_page_that_leads_to_another_is_not_looked_at(tmp_path: Path) -> None:
     leads = '<meta http-equiv="Refresh" content="0; url=page.html" />'
     (tmp_path / "index.html").write_text(leads, encoding="utf-8")
     assert pages_of(tmp_path) == [tmp_path / "page.html"]
+
+
+def test_of_the_pages_of_claims_some_are_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "claims").mkdir()
+    for n in range(2 * EVERY):
+        (tmp_path / "claims" / f"X-{n:03}.html").write_text(PAGE.format(""), encoding="utf-8")
+    (tmp_path / "page.html").write_text(PAGE.format(""), encoding="utf-8")
+    names = [path.name for path in pages_of(tmp_path)]
+    assert names == ["X-000.html", f"X-{EVERY:03}.html", "page.html"]
 
 
 @pytest.mark.parametrize(

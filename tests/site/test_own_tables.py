@@ -12,11 +12,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from recbias.book import matrix
+from recbias.book import scorecard
+from recbias.book.claim_page import claim_html
 from recbias.book.notebooks import edition_name, run_chapter
 from recbias.book.rerun import check_data, check_out
 from recbias.book.site import _check, edition_titles
 from recbias.claims import judging
+from recbias.claims.answers import answer
 from recbias.claims.checks import Check, Checks
 from recbias.claims.reading import csv_text
 from recbias.claims.writing import build
@@ -233,11 +235,13 @@ def test_the_scorecard_calls_a_table_by_its_file_and_escapes_it(
     with own_table(table).handed_on() as called:
         judged = {called: judging.scorecard(called)}
         document = build(judged)
-        page = matrix.matrix_html(judged, document) + matrix.small_matrix_html(judged)
+        for claim, verdict in zip(document["claims"], judged[called], strict=True):
+            claim["answers"] = answer({called: verdict}).to_dict()
+        page = scorecard.rows_html(document) + scorecard.all_totals_html(document)
+        page += "".join(claim_html(claim, document) for claim in document["claims"])
         assert csv_text(document).splitlines()[1].startswith("<b>mine.csv,")
     assert "&lt;b&gt;mine.csv" in page
     assert "<b>mine" not in page
-    assert f'data-edition="{edition_name(str(table))}"' in page
     assert str(tmp_path) not in page
 
 

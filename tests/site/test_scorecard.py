@@ -7,22 +7,22 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
 import bookkit
+import claimpages
 from check_scorecard import check, check_verdicts
 from chromium import find_chromium, launch
-from recbias.book import matrix
-from recbias.book.cards import verdict_cards
-from recbias.book.chapters.design_alternatives import setup
-from recbias.book.html import table_html
+from recbias.book import scorecard
+from recbias.book.claim_page import claim_html
 from recbias.claims import claims
 from recbias.claims.answers import answer
 from recbias.claims.judging import Verdict
 from recbias.claims.parts import Part
-from recbias.claims.reading import SCHEMA, Totals, answer_totals, totals
+from recbias.claims.reading import SCHEMA, csv_text
 from recbias.claims.records import Record
 from recbias.claims.writing import build
 
@@ -31,8 +31,20 @@ pytestmark = pytest.mark.slow
 STATIC = Path(__file__).parents[2] / "book" / "_static"
 BY_ID = {claim.id: claim for claim in claims()}
 FOUND = {
-    "ml-1m": {"BCC17-F2A": "partly", "BCC17-C-SIG": "yes", "BCC17-L1": "yes", "BCC17-T1": "no"},
-    "cm100k": {"BCC17-F2A": "no", "BCC17-C-SIG": "no", "BCC17-L1": "undecided", "BCC17-T1": "yes"},
+    "ml-1m": {
+        "BCC17-F2A": "partly",
+        "BCC17-F2C": "yes",
+        "BCC17-C-SIG": "yes",
+        "BCC17-EQ1": "no",
+        "MCCRS20-F1-BL": "undecided",
+    },
+    "cm100k": {
+        "BCC17-F2A": "no",
+        "BCC17-F2C": "no",
+        "BCC17-C-SIG": "undecided",
+        "BCC17-EQ1": "no",
+        "MCCRS20-F1-BL": "yes",
+    },
 }
 PARTS = (
     Part(
@@ -48,56 +60,76 @@ PARTS = (
         0.935,
     ),
 )
-VERDICTS = {
-    name: [
-        Verdict(BY_ID[claim], verdict, PARTS if claim == "BCC17-F2A" else ())
-        for claim, verdict in found.items()
-    ]
-    for name, found in FOUND.items()
-}
-
-DOCUMENT = build(VERDICTS)
-for place, told in enumerate(DOCUMENT["claims"]):
-    told["answers"] = answer({name: each[place] for name, each in VERDICTS.items()}).to_dict()
 
 
-def _rows(table: Totals) -> list[list[str]]:
-    return [[row, *map(str, cells.values())] for row, cells in table.items()]
+def make_document() -> dict[str, Any]:
+    verdicts = {
+        name: [
+            Verdict(BY_ID[claim], verdict, PARTS if claim == "BCC17-F2A" else ())
+            for claim, verdict in found.items()
+        ]
+        for name, found in FOUND.items()
+    }
+    document = build(verdicts)
+    for place, told in enumerate(document["claims"]):
+        told["answers"] = answer({name: each[place] for name, each in verdicts.items()}).to_dict()
+    return document
 
 
+DOCUMENT = make_document()
 needs_browser = pytest.mark.skipif(not find_chromium(), reason="no Chromium")
+
+
+def judge(datasets: list[str]) -> dict[str, Any]:
+    return DOCUMENT
+
+
+def linked(name: str, body: str) -> str:
+    """Lead claims to their pages, as the site does."""
+    app = SimpleNamespace(env=SimpleNamespace(found_docs={claimpages.SCORECARD}))
+    context = {"body": body}
+    claimpages.link_claims(app, name, "", context, None)
+    return context["body"]
 
 
 @pytest.fixture
 def small_site(tmp_path: Path) -> Callable[..., Path]:
-    """Make a site of a scorecard and a chapter, with one text of one file changed."""
-    config = SimpleNamespace(bookkit_edition="ml-1m", bookkit_titles={"ml-1m": "MovieLens 1M"})
-    shown = [answer_totals(DOCUMENT), *(totals(DOCUMENT, "ml-1m", strict=s) for s in (False, True))]
-    tables = "".join(
-        table_html(("class", *next(iter(table.values()))), _rows(table)) for table in shown
+    """Make a site of a scorecard, its claims and an index, with one text of one file changed."""
+    body = (
+        scorecard.totals_html(DOCUMENT)
+        + scorecard.rows_html(DOCUMENT)
+        + scorecard.all_totals_html(DOCUMENT)
     )
-    context = {
-        "body": matrix.matrix_html(VERDICTS, DOCUMENT) + matrix.scorecard_links(DOCUMENT) + tables
-    }
-    bookkit.link_cards(SimpleNamespace(config=config), "notebooks/scorecard", "", context, None)
 
     def make(file: str = "", old: str = "", new: str = "") -> Path:
-        head = '<!doctype html><html data-theme="light"><link rel="stylesheet" href="../cards.css">'
-        head += '<script src="../scorecard.js"></script>'
+        head = '<!doctype html><html data-theme="light"><link rel="stylesheet" '
+        head += 'href="../cards.css"><link rel="stylesheet" href="../scorecard.css">'
+        head += '<script defer src="../scorecard.js"></script>'
         tail = '<body><article class="bd-article">{}</article></body></html>'
         texts = {
-            "notebooks/scorecard.html": head + tail.format(context["body"]),
-            f"notebooks/{setup.CHAPTER}.html": head + tail.format(verdict_cards(VERDICTS["ml-1m"])),
-            "scorecard.js": (STATIC / "scorecard.js").read_text(),
+            "notebooks/scorecard.html": head
+            + tail.format(linked("notebooks/scorecard", body).replace('href="0', 'href="#0')),
+            "notebooks/index.html": head
+            + tail.format(linked("notebooks/index", scorecard.headlines_html(DOCUMENT))),
+            **{
+                claim["address"]: head
+                + tail.format(
+                    f'<section id="{claim["id"].lower()}"><h1>{claim["id"]}</h1>{made}</section>'
+                )
+                for claim in DOCUMENT["claims"]
+                for made in [claim_html(claim, DOCUMENT)]
+            },
+            **{name: (STATIC / name).read_text() for name in ("scorecard.js", "scorecard.css")},
             "cards.css": (STATIC / "cards.css").read_text(),
             "notebooks/claims.json": json.dumps(DOCUMENT),
+            "notebooks/scorecard.csv": csv_text(DOCUMENT),
             "notebooks/recount.py": (STATIC.parent / "recount.py").read_text(),
         }
         if file:
             assert old in texts[file]
             texts[file] = texts[file].replace(old, new, 1)
-        (tmp_path / "notebooks").mkdir()
         for name, text in texts.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text(text)
         return tmp_path
 
@@ -106,32 +138,35 @@ def small_site(tmp_path: Path) -> Callable[..., Path]:
 
 @needs_browser
 def test_a_sound_scorecard_has_no_faults(small_site: Callable[..., Path]) -> None:
-    assert check(small_site(), lambda edition: VERDICTS) == []
+    assert check(small_site(), judge) == []
 
 
 @needs_browser
 @pytest.mark.parametrize(
     ("file", "old", "new", "fault"),
     [
-        ("scorecard.js", "!looked.includes", "looked.includes", "filter {'verdict'"),
-        ("scorecard.js", "row.dataset[name] !== want[name]", "false", "filter {'class'"),
-        ("scorecard.js", "`${count} of", "`${count + 1} of", "says"),
-        ("notebooks/scorecard.html", '<td class="partly"><a', '<td class="yes"><a', "are not"),
-        ("notebooks/scorecard.html", 'href="#bcc17-f2a-cm', 'tabindex="-1" href="#bcc17-f2a-cm',
+        ("scorecard.js", "!value || row.dataset[name] === value", "true", "filter {'paper'"),
+        ("scorecard.js", "texts.get(row).includes(word)", "true", "filter {'text'"),
+        ("scorecard.js", "`${left.length} of", "`${left.length + 1} of", "says"),
+        ("scorecard.js", "(want.class || COUNTED)", "COUNTED", "totals"),
+        ("scorecard.js", "part.style.flexGrow = n", "part.style.flexGrow = 1 + n", "is drawn as"),
+        ("scorecard.js", '"beforeprint"', '"never"', "on paper"),
+        ("notebooks/scorecard.html", '<a class="to-claim" ', '<a class="to-claim" tabindex="-1" ',
          "tabulator"),
         ("notebooks/scorecard.html", '"bd-article">', '"bd-article"><p style="height:3600px">',
          "screens tall"),
         ("notebooks/scorecard.html", '"bd-article">', '"bd-article"><p style="width:500px">x',
          "px wide in a window"),
-        ("notebooks/scorecard.html", 'id="bcc17-f2a-cm100k"', 'id="x"', "no such anchor"),
         ("notebooks/scorecard.html", 'class="claim-row"', 'hidden class="claim-row"',
          "without scripts"),
+        ("notebooks/index.html", "BCC17-F2C.html", "BCC17-F2A.html", "does popularity still win"),
+        ("notebooks/index.html", "claims/MCCRS20-F1-BL", "notebooks/index", "is the headline of"),
     ],
 )  # fmt: skip
 def test_a_broken_scorecard_is_noticed(
     small_site: Callable[..., Path], file: str, old: str, new: str, fault: str
 ) -> None:
-    found = check(small_site(file, old, new), lambda edition: VERDICTS)
+    found = check(small_site(file, old, new), judge)
     assert any(fault in each for each in found), found
 
 
@@ -143,45 +178,39 @@ def page() -> Iterator[Page]:
         browser.close()
 
 
-def exchange_two_links(text: str) -> str:
-    one, other = re.findall(r'<td class="[a-z-]+"><a href="([^"]+)"', text)[:2]
-    return (
-        text.replace(f'"{one}"', '"x"')
-        .replace(f'"{other}"', f'"{one}"')
-        .replace('"x"', f'"{other}"')
-    )
-
-
 def no_row(text: str) -> str:
-    return re.sub(r'<tbody class="claim-row" id="bcc17-l1".*?</tbody>', "", text)
+    return re.sub(r'<tr class="claim-row" id="bcc17-f2c".*?</tr>', "", text)
 
 
-def other_csv(text: str) -> str:
-    broken = {name: list(each) for name, each in VERDICTS.items()}
-    broken["cm100k"][0] = Verdict(BY_ID["BCC17-F2A"], "no", (Part(PARTS[0].record, 0.5),))
-    before, _, after = text.partition('<p class="downloads">')
-    return before + matrix.scorecard_links(build(broken)) + after.partition("prints it.</p>")[2]
+def other(old: str, new: str) -> Callable[[str], str]:
+    """Change the row of BCC17-F2A."""
+
+    def change(text: str) -> str:
+        before, row, after = re.split(
+            r'(<tr class="claim-row" id="bcc17-f2a".*?</tr>)', text, maxsplit=1
+        )
+        return before + re.sub(old, new, row) + after
+
+    return change
 
 
 @needs_browser
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        (
-            lambda text: text.replace("ml-1m:partly", "ml-1m:no").replace(
-                '<td class="partly"', '<td class="no"'
-            ),
-            "bcc17-f2a: row of ml-1m:no",
-        ),
-        (lambda text: text.replace('<td class="no"', '<td class="yes"', 1), "cell ['yes', '✗'"),
-        (lambda text: re.sub(r'label="(.*?): \w+"', r'label="\1: yes"', text), "F2A on ml-1m: yes"),
-        (lambda text: re.sub(r">[✗?±]</a>", ">✓</a>", text), "cell ['partly', '✓'"),
-        (exchange_two_links, "bcc17-"),
-        (lambda text: text.replace("93.5", "99.9"), "shows ["),
-        (no_row, "bcc17-l1: has no row"),
-        (lambda text: text.replace('"data-set"><span>cm100k', '"data-set"><span>x'), "columns"),
-        (other_csv, "scorecard.csv: BCC17-F2A on cm100k, value: '0.5' where 0.935"),
-        (lambda text: re.sub(r"(text/csv;base64,)[^\"]+", r"\1", text), "scorecard.csv: 0 lines"),
+        (other('data-verdict="partly"', 'data-verdict="yes"'), "is filed under {'verdict': 'yes'}"),
+        (other(r"</span> partly", "</span> yes"), "shows '± yes', not partly"),
+        (other(r">±<", ">✓<"), "signs"),
+        (other(r"cm100k no", "cm100k yes"), "by data set"),
+        (other(r"about its own data", "holds on 4 of 4"), "holds on 4 of 4"),
+        (other(r"93\.5", "99.9"), "neither measured nor published"),
+        (other(r"claims/BCC17-F2A", "claims/BCC17-F2B"), "is no page of it"),
+        (other(r"claims/BCC17-F2A", "claims/BCC17-F2C"), "is no page of it"),
+        (no_row, "BCC17-F2C: has no row"),
+        (lambda text: text.replace("grow: 1", "grow: 2", 1), "bar of"),
+        (lambda text: re.sub(r'data-n="all">3<', 'data-n="all">4<', text), "of 4 claims"),
+        (lambda text: re.sub(r'data-n="all">4<', 'data-n="all">5<', text), "totals {"),
+        (lambda text: text.replace('"n">1<', '"n">2<', 1), "chapter-"),
         (lambda text: re.sub(r"(<td>empirical</td>.*?<td>)1<", r"\g<1>2<", text), "totals, "),
     ],
 )
@@ -192,32 +221,47 @@ def test_what_is_not_judged_is_noticed(
     path = site / "notebooks" / "scorecard.html"
     text = path.read_text()
     assert change(text) != text
-    path.write_text(change(text))
+    # The script would count anew: what is looked at is what stands without it.
+    path.write_text(change(text).replace("<script", "<script type='text/none'"))
     page.goto(path.as_uri())
-    found = list(check_verdicts(page, path, site, VERDICTS))
+    page.evaluate(
+        "document.querySelector('article').insertAdjacentHTML('beforeend',"
+        "'<form class=filters><output></output></form>')"
+    )
+    found = list(check_verdicts(page, path, judge))
     assert any(fault in each for each in found), found
 
 
-def test_a_document_that_is_not_what_is_judged_is_noticed(
-    small_site: Callable[..., Path], page: Page
+@needs_browser
+@pytest.mark.parametrize(
+    ("file", "old", "new", "fault"),
+    [
+        ("notebooks/claims.json", '"verdict": "partly"', '"verdict": "yes"', "claims.json is not"),
+        ("notebooks/scorecard.csv", ",0.935,", ",0.5,", "scorecard.csv is not"),
+        ("claims/BCC17-F2A.html", "</span> partly", "</span> yes", "does not say"),
+        ("notebooks/recount.py", "+= 1", "+= 2", "totals"),
+    ],
+)
+def test_a_file_that_is_not_what_is_judged_is_noticed(
+    small_site: Callable[..., Path], page: Page, file: str, old: str, new: str, fault: str
 ) -> None:
-    site = small_site("notebooks/claims.json", '"verdict": "partly"', '"verdict": "yes"')
-    path = site / "notebooks" / "scorecard.html"
+    path = small_site(file, old, new) / "notebooks" / "scorecard.html"
     page.goto(path.as_uri())
-    found = list(check_verdicts(page, path, site, VERDICTS))
-    assert found[0] == "claims.json is not what is judged"
-    assert [each.partition(":")[0] for each in found[1:]] == ["totals, verdict, empirical"]
+    page.wait_for_function("document.querySelector('.filters')")
+    found = list(check_verdicts(page, path, judge))
+    assert any(fault in each for each in found), found
 
 
 def test_what_a_page_offers_is_shipped_beside_it_and_linked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(bookkit._FILES, "claims.json", lambda edition: f"of {edition}")
+    for name in ("claims.json", "scorecard.csv"):
+        monkeypatch.setitem(bookkit._FILES, name, lambda edition: f"of {edition}")
     app = SimpleNamespace(config=SimpleNamespace(bookkit_edition="ml-1m"), outdir=str(tmp_path))
-    context = {"body": matrix.scorecard_links(DOCUMENT)}
+    context = {"body": scorecard.files_html()}
     bookkit.ship_files(app, "notebooks/scorecard", "", context, None)
     shipped = {path.name: path.read_text() for path in (tmp_path / "notebooks").iterdir()}
-    assert set(shipped) == set(matrix.SITE_FILES)
+    assert set(shipped) == set(scorecard.SITE_FILES)
     assert shipped["claims.json"] == "of ml-1m"
     assert json.loads(shipped["claims.schema.json"])["properties"]["schema"]["const"] == SCHEMA
     for name in shipped:
@@ -226,23 +270,16 @@ def test_what_a_page_offers_is_shipped_beside_it_and_linked(
 
 
 @pytest.mark.parametrize(
-    ("edition", "wanted"),
-    [
-        ("ml-1m", ["01_design_alternatives.html#bcc17-f2a", "#bcc17-f2a-cm100k"]),
-        ("cm100k", ["../../../notebooks/01_design_alternatives.html#bcc17-f2a", None]),
-    ],
+    ("name", "link"),
+    [("notebooks/index", "../claims/BCC17-F2A.html"), ("top", "claims/BCC17-F2A.html")],
 )
-def test_a_cell_leads_to_the_card_of_its_edition(edition: str, wanted: list[str | None]) -> None:
-    """Of the two, only the editions that are built have cards; the other's findings are here."""
-    verdicts = {name: [Verdict(BY_ID["BCC17-F2A"], "no")] for name in FOUND}
-    titles = {"ml-1m": "MovieLens 1M"} | ({"cm100k": "CM100k"} if edition == "cm100k" else {})
-    config = SimpleNamespace(bookkit_edition=edition, bookkit_titles=titles)
-    context = {"body": matrix.matrix_html(verdicts, build(verdicts))}
-    bookkit.link_cards(SimpleNamespace(config=config), "notebooks/scorecard", "", context, None)
-    own = "01_design_alternatives.html#bcc17-f2a"
-    for link in wanted:
-        assert f'<a href="{link or own}" aria-label' in context["body"]
-    assert "data-card" not in context["body"]
+def test_a_claim_leads_to_its_page_where_there_is_one(name: str, link: str) -> None:
+    body = '<a class="to-claim" data-claim="BCC17-F2A">F2A</a>'
+    assert linked(name, body) == f'<a class="to-claim" href="{link}">F2A</a>'
+    context = {"body": body}
+    app = SimpleNamespace(env=SimpleNamespace(found_docs=set()))
+    claimpages.link_claims(app, name, "", context, None)
+    assert context["body"] == body
 
 
 def test_an_edition_is_called_without_brackets_unless_two_would_share_the_name() -> None:

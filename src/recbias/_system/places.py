@@ -18,6 +18,9 @@ from recbias.errors import ConfigError
 
 _PACKAGE = Path(__file__).resolve().parent
 
+RECORDING = "RECBIAS_RECORDING"
+"""Set for the kernel of a chapter whose results are recorded; see `is_recording`."""
+
 
 def clone_root() -> Path | None:
     """Find the clone of the project: the book, notebooks and recorded results live there.
@@ -129,6 +132,11 @@ def recorded_results(root: Path) -> Path:
 def live_results(root: Path) -> Path:
     """Name the folder of the results of runs: ``RECBIAS_RESULTS`` if set, else in the build."""
     return Path(os.environ.get("RECBIAS_RESULTS", root / "_build" / "results"))
+
+
+def is_recording() -> bool:
+    """Tell whether this process renews recorded results: then the old ones may be stale."""
+    return os.environ.get(RECORDING) == "1"
 
 
 def data_dirs(extra: Path | None = None) -> list[Path]:

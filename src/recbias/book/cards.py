@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
 
-from recbias.book.html import badge, table_html, typeset
+from recbias.book.html import badge, claim_link, estimate_text, table_html, typeset
 from recbias.claims.judging import Verdict
 from recbias.claims.ledger import Claim
-from recbias.claims.parts import Part, is_core, of_form
+from recbias.claims.parts import WEIGHTS, Part, is_core, of_form, weight
 from recbias.claims.reading import NO_ASSERTION, VERDICTS
-from recbias.claims.regions import written
 
 KINDS = {
     "empirical": "What only a measurement can tell",
@@ -29,9 +27,6 @@ GROUPS = {
     NO_ASSERTION: "What no paper at hand asserts: derived, or of a paper that we could not read",
 }
 """Groups of claims that are counted apart, in the order of the page."""
-
-_WEIGHTS = ("refuted", "open", "holds", "not testable", "beside")
-"""Verdicts on parts, the one that a reader should see first in front."""
 
 _PLURAL = {"holds": "hold"}
 
@@ -55,22 +50,6 @@ def _importance(verdict: Verdict) -> tuple[int, int, int]:
     refuted = {n for part in judged if part.verdict == "refuted" for n in part.record.asserts}
     assertions = {n for part in judged for n in part.record.asserts}
     return _IMPORTANCE.index(verdict.verdict), -len(refuted), -len(assertions)
-
-
-def lead(verdict: Verdict) -> Part | None:
-    """Choose the part that a card begins with: of the core, a refuted one, or an open one first."""
-    decisive = [
-        part
-        for part in verdict.parts
-        if part.record.decides and part.estimate is not None and not part.record.corrects
-    ]
-    return min(decisive, key=partial(_weight, verdict.claim), default=None)
-
-
-def _weight(claim: Claim, part: Part) -> tuple[bool, int, bool]:
-    """Order parts: those of the core first, among them what the data contradict."""
-    anyhow = part.verdict == "holds" and not part.record.supports
-    return not is_core(part.record, claim), _WEIGHTS.index(part.verdict), anyhow
 
 
 def verdict_cards(verdicts: Sequence[Verdict]) -> str:
@@ -121,7 +100,7 @@ def _counted(verdicts: Sequence[Verdict]) -> str:
 
 def finding_html(verdict: Verdict) -> str:
     """Write the line that says what became of a claim, in words and numbers."""
-    part = lead(verdict)
+    part = verdict.lead
     if part is None:
         return f"Not decided here: {escape(verdict.reason or 'nothing was measured')}."
     claimed = _claimed(verdict, part)
@@ -151,21 +130,8 @@ def measured_text(part: Part) -> str:
     """
     if part.estimate is None:
         return ""
-    (low, high), unit = part.interval, part.record.unit
-    text = _short(part.value, unit)
-    if part.record.is_difference:
-        text = f"difference {text}"
-    if low == high or math.isnan(part.value):
-        return text
-    if math.isnan(low) or math.isnan(high):
-        return f"{text} (no interval)"
-    ends = [_short(end, unit).removesuffix(" %").removesuffix(" times") for end in (low, high)]
-    return f"{text} ({ends[0]} to {ends[1]})"
-
-
-def _short(value: float, unit: str) -> str:
-    plain = unit == "number" and math.isfinite(value)
-    return f"{value:.3g}" if plain else written(value, unit)
+    record = part.record
+    return estimate_text(part.value, part.interval, record.unit, difference=record.is_difference)
 
 
 def badges(verdict: Verdict) -> str:
@@ -190,7 +156,7 @@ def _card(verdict: Verdict) -> str:
         f'<p class="claim-finding">{badges(verdict)} {finding_html(verdict)}</p>'
         f'<p class="claim-text"><strong>{escape(claim.id)}</strong> {escape(claim.where)}: '
         f"{claim_html(claim)}{pilot}</p>{standing_html(verdict)}"
-        f"{_parts(verdict)}{_not_judged(verdict)}{_earlier(verdict)}</section>"
+        f"{_parts(verdict)}{claim_link(claim.id, 'All about this claim')}</section>"
     )
 
 
@@ -203,7 +169,7 @@ def claim_html(claim: Claim) -> str:
 
 def _parts(verdict: Verdict) -> str:
     """List all parts; what a card with one part has to say stands in its first line."""
-    parts = sorted(verdict.parts, key=partial(_weight, verdict.claim))
+    parts = sorted(verdict.parts, key=partial(weight, verdict.claim))
     measured = [part.interval for part in parts if part.estimate is not None]
     intervals = any(low != high for low, high in measured)
     if not parts or (len(parts) == 1 and not intervals):
@@ -231,7 +197,7 @@ def _parts(verdict: Verdict) -> str:
     if len(rows) - counts["beside"] <= _OPEN_PARTS:
         return table
     summary = ", ".join(
-        f"{counts[name]} {_PLURAL.get(name, name)}" for name in _WEIGHTS if counts[name]
+        f"{counts[name]} {_PLURAL.get(name, name)}" for name in WEIGHTS if counts[name]
     )
     return f"<details><summary>{summary}: show the parts</summary>{table}</details>"
 
@@ -277,44 +243,3 @@ def details_text(details: Mapping[str, int]) -> str:
         f"{n} {_PLURAL.get(name, name) if n > 1 else name}" for name, n in details.items()
     )
     return f"details: {told}" if told else ""
-
-
-def _not_judged(verdict: Verdict) -> str:
-    """List the assertions of the entry that are no part, and why."""
-    criterion = verdict.criterion
-    if criterion is None:
-        return ""
-    rows = []
-    for number, assertion in enumerate(verdict.claim.asserts, 1):
-        text = typeset(assertion.text)
-        if number in verdict.claim.core:
-            text = f"<em>Core:</em> {text}"
-        if place := criterion.elsewhere.get(number):
-            rows.append(f"<li>{text} <em>Judged under {escape(place)}.</em></li>")
-        elif assertion.unchecked:
-            rows.append(f"<li>{text} <em>Not checked: {escape(assertion.unchecked)}.</em></li>")
-    if not rows:
-        return ""
-    return (
-        "<details><summary>Assertions of the paper that are no part of this verdict "
-        f"({len(rows)})</summary><ul>{''.join(rows)}</ul></details>"
-    )
-
-
-def _earlier(verdict: Verdict) -> str:
-    if verdict.criterion is None or not verdict.criterion.replaced:
-        return ""
-    rows = []
-    for old in verdict.criterion.replaced:
-        moved = ", ".join(
-            f"{escape(name)}: {was} &rarr; {now}" for name, (was, now) in old.verdicts.items()
-        )
-        rows.append(
-            f"<p>Until {old.until}: <q>{typeset(old.words)}</q>. Replaced, because "
-            f"{typeset(old.why)}. "
-            f"Verdicts by all parts alike: {moved}.</p>"
-        )
-    return (
-        '<details class="criterion"><summary>The criterion was another before</summary>'
-        f"{''.join(rows)}</details>"
-    )

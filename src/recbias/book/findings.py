@@ -37,7 +37,7 @@ from typing import Any
 
 from recbias._system.places import packaged
 from recbias.book.html import badge, plain, table_html, typeset
-from recbias.claims.judging import Verdict, find_parts, judge_chapter, load_chapter
+from recbias.claims.judging import Verdict, find_parts, judge, judge_chapter, load_chapter
 from recbias.claims.ledger import TOPICS, claims, parse_yaml
 from recbias.claims.parts import ChapterResults, Part
 from recbias.claims.records import Record, criteria_of
@@ -200,6 +200,47 @@ def stored_findings(dataset: str) -> list[Findings]:
     return stated
 
 
+def find(
+    names: Iterable[str], dataset: str, load: Callable[[str, str], ChapterResults] = load_chapter
+) -> list[Findings]:
+    """Judge what some blocks name, and nothing else, on the stored results of a data set.
+
+    Parameters
+    ----------
+    names
+        As in blocks: ``CLAIM``, ``CLAIM/n``, ``CLAIM/n/k``, ``own/NAME``.
+    dataset
+        Name of the data set, or path of a table.
+    load
+        Gives the results of a chapter on a data set. Who asks of many hands over one that
+        remembers.
+
+    Returns
+    -------
+    list of Findings
+        One for each topic; what a chapter without results would have to say has no verdict.
+    """
+    found: dict[str, dict[str, Finding]] = {}
+    by_id = {claim.id: claim for claim in claims()}
+    judged: dict[str, dict[str, Finding]] = {}
+    for name in names:
+        topic = _topic_of(name)
+        page = find_page(topic)
+        results = load(page.chapter, dataset) if page else {}
+        finding = Finding("")
+        if page and results:
+            first, _, rest = name.partition("/")
+            if first == "own":
+                parts, missing = find_parts([own_findings(topic)[rest]], results, page, load)
+                finding = Finding("") if missing else _of_parts(parts)
+            else:
+                if first not in judged:
+                    judged[first] = _of_claim(judge(by_id[first], results, load))
+                finding = judged[first][name]
+        found.setdefault(topic, {})[name] = finding
+    return [Findings(topic, of_topic) for topic, of_topic in found.items()]
+
+
 def find_findings(outputs: Iterable[Mapping[str, Any]]) -> Iterator[Findings]:
     """Read what the cells of an executed notebook handed over from their outputs."""
     for output in outputs:
@@ -296,16 +337,17 @@ def said(name: str, results: ChapterResults, *, width: int = 0, **forms: str) ->
 
 def findings_table(stated: Findings) -> str:
     """Lay out behind a click what this book finds on a topic beside the papers, by its records."""
+    told = {name: found for name, found in stated.found.items() if name.startswith("own/")}
+    records = own_findings(stated.topic)
     rows = [
-        (badge(found.verdict), typeset(found.whole))
-        for name, found in stated.found.items()
-        if name.startswith("own/") and found.verdict
+        (badge(found.verdict), typeset(found.whole), typeset(records[name[4:]].claimed))
+        for name, found in told.items()
+        if found.verdict
     ]
     if not rows:
         return ""
-    table = table_html(
-        ("verdict", "what this book finds, with 95 % intervals"), rows, style="parts"
-    )
+    head = ("verdict", "what this book finds, with 95 % intervals", "held against")
+    table = table_html(head, rows, style="parts")
     return (
         f"<details><summary>All {len(rows)} findings of this chapter beside the paper's claims"
         f"</summary>{table}</details>"
@@ -392,6 +434,27 @@ def _topic_of(name: str) -> str:
         parts_text = f"has the parts {', '.join(parts)}" if len(parts) > 1 else "is one part"
         raise ConfigError(f"{first}/{number} {parts_text}; {place!r} is none")
     return claim.topic
+
+
+def read_from(name: str) -> set[str]:
+    """Name the data sets whose results a finding reads.
+
+    Empty text is that of a page; simulations are `recbias.experiment.results.SIMULATIONS`.
+
+    Examples
+    --------
+    >>> read_from("own/WORLDS-BPREF-AUC"), read_from("own/POPULARITY-RANGE")
+    ({'simulations'}, {''})
+    """
+    topic = _topic_of(name)
+    first, _, rest = name.partition("/")
+    number, _, place = rest.partition("/")
+    if first == "own":
+        records = [own_findings(topic)[rest]]
+    else:
+        records = _asked(first, int(number)) if number else _records(first)
+        records = records[int(place) - 1 : int(place)] if place else records
+    return {dataset for record in records for dataset, _ in record.reads}
 
 
 # -- blocks --------------------------------------------------------------------------------------

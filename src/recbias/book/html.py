@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape, unescape
 
-from recbias.claims.regions import defined
+from recbias.claims.regions import defined, written
 from recbias.experiment.results import Quantity
 
 _SPACE, _MINUS = "\N{NO-BREAK SPACE}", "\N{MINUS SIGN}"
@@ -102,6 +102,39 @@ def badge(verdict: str, reason: str = "") -> str:
     """Write a verdict as a coloured label."""
     suffix = f" ({escape(reason)})" if reason else ""
     return f'<span class="verdict {verdict.replace(" ", "-")}">{escape(verdict)}{suffix}</span>'
+
+
+def claim_link(claim: str, text: str) -> str:
+    """Name a claim, in HTML: a link to its page where there is one, in a site, and nowhere else."""
+    return f'<a class="to-claim" data-claim="{escape(claim)}">{text}</a>'
+
+
+def estimate_text(
+    value: float, interval: tuple[float, float], unit: str, *, difference: bool = False
+) -> str:
+    """Write an estimate with its 95 % interval, in its unit; an exact one has none.
+
+    Examples
+    --------
+    >>> estimate_text(0.5673, (0.52, 0.6), "number"), estimate_text(0.2, (0.2, 0.2), "percent")
+    ('0.567 (0.52 to 0.6)', '20 %')
+    """
+    low, high = interval
+    text = short(value, unit)
+    if difference:
+        text = f"difference {text}"
+    if low == high or math.isnan(value):
+        return text
+    if math.isnan(low) or math.isnan(high):
+        return f"{text} (no interval)"
+    ends = [short(end, unit).removesuffix(" %").removesuffix(" times") for end in (low, high)]
+    return f"{text} ({ends[0]} to {ends[1]})"
+
+
+def short(value: float, unit: str) -> str:
+    """Write a value in its unit, with three digits where it has none."""
+    plain = unit == "number" and math.isfinite(value)
+    return f"{value:.3g}" if plain else written(value, unit)
 
 
 _MARKUP = re.compile(r"[\\`*_\[\]|]")

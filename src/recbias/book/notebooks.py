@@ -40,7 +40,7 @@ import yaml
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
-from recbias._system.places import clone_root, need_clone
+from recbias._system.places import RECORDING, clone_root, need_clone
 from recbias._system.processes import begun_prefix, remove_begun
 from recbias.book.findings import check_findings, find_findings, resolve_findings
 from recbias.book.jupyter import ENGINE
@@ -470,7 +470,7 @@ def _record(
     build.mkdir(exist_ok=True)
     remove_begun(build, "recording")
     with tempfile.TemporaryDirectory(dir=build, prefix=begun_prefix("recording")) as fresh:
-        done = _execute(chapter, source, values, out, Path(fresh), progress)
+        done = _execute(chapter, source, values, out, Path(fresh), progress, recording=True)
         for folder in sorted(Path(fresh).glob("*/*/")):
             dataset, place = folder.parent.name, recorded / folder.relative_to(fresh)
             shutil.rmtree(place, ignore_errors=True)
@@ -487,6 +487,8 @@ def _execute(
     out: Path,
     results: Path,
     progress: bool,
+    *,
+    recording: bool = False,
 ) -> NotebookNode:
     """Run all cells in a fresh kernel; a failed run leaves ``*.failed.ipynb``."""
     failed = out.with_suffix(".failed.ipynb")
@@ -495,7 +497,7 @@ def _execute(
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=begun_prefix("running")) as folder:
         partial = Path(folder) / out.name
         try:
-            with _kernel_environment(results):
+            with _kernel_environment(results, recording=recording):
                 done = papermill.execute_notebook(
                     source,
                     str(partial),
@@ -527,12 +529,13 @@ def _execute(
 
 
 @contextmanager
-def _kernel_environment(results: Path) -> Iterator[None]:
+def _kernel_environment(results: Path, *, recording: bool = False) -> Iterator[None]:
     """Set what a kernel inherits. It works in ``notebooks/``, so relative folders are resolved."""
     changes = {
         "PYTHONHASHSEED": "0",  # the order of sets may reach a page
         "VIRTUAL_ENV": sys.prefix,  # of another one that is active, IPython would warn
         "RECBIAS_RESULTS": str(results.resolve()),
+        RECORDING: str(int(recording)),
         # A kernel that was killed cannot release its locks; that somebody else did is no news.
         "PYTHONWARNINGS": ",".join(
             [*filter(None, [os.environ.get("PYTHONWARNINGS")]), "ignore:resource_tracker"]

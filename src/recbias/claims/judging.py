@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
+from recbias._system.places import is_recording
 from recbias.claims.assertions import barred_core, core_standing, untested_core
 from recbias.claims.deciding import wanted, what_decides
 from recbias.claims.evaluation import evaluate
@@ -22,6 +25,7 @@ from recbias.claims.parts import (
     decide,
     is_core,
     of_form,
+    weight,
 )
 from recbias.claims.reading import jsonable
 from recbias.claims.records import ClaimCriterion, Record
@@ -91,6 +95,16 @@ class Verdict:
         return tuple(p for p in of_form(self.parts) if is_core(p.record, self.claim))
 
     @property
+    def lead(self) -> Part | None:
+        """The part that readers are told first: of the core, a refuted one, or an open one."""
+        decisive = (
+            part
+            for part in self.parts
+            if part.record.decides and part.estimate is not None and not part.record.corrects
+        )
+        return min(decisive, key=partial(weight, self.claim), default=None)
+
+    @property
     def would_decide(self) -> str:
         """What would decide the claim as it is printed, where it is undecided; else empty."""
         if self.verdict != "undecided":
@@ -99,6 +113,8 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Write the verdict as JSON-able values; the claim that it is on stands elsewhere."""
+        records = self.criterion.records if self.criterion else ()
+        numbers = {record: number for number, record in enumerate(records, 1)}
         return {
             "verdict": self.verdict,
             "strict": self.strict,
@@ -109,9 +125,11 @@ class Verdict:
             "details corrected": self.details_corrected,
             "would decide": self.would_decide,
             "origin": self.origin,
+            "lead": next((n for n, part in enumerate(self.parts, 1) if part is self.lead), None),
             "parts": [
                 {
                     "number": number,
+                    "record": numbers.get(part.record),
                     "verdict": part.verdict,
                     "finding": part.sentence,
                     "found": part.finding,
@@ -304,25 +322,39 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
     ------
     StoreError
         If recorded results are missing that the manifest lists; see also
-        :func:`recbias.experiment.results.load_result`.
+        :func:`recbias.experiment.results.load_result`. Not while results are recorded: what is
+        stale or lost then is absent, or could never be renewed on a page that shows it.
     """
     chapters()  # importing them makes known what their results were made by
+    if is_recording():
+        return _usable(chapter, dataset, "recorded") | _usable(chapter, dataset, "live")
     if missing := missing_results(dataset, chapter):
         raise StoreError(
             f"{results_dir(dataset, recorded=True) / chapter}: its results are missing: "
             f"{', '.join(missing)}\nrestore them, or record them again where the data is: "
             f"recbias run {chapter} --dataset {dataset} --record"
         )
-    for recorded in (True, False):
-        folder = results_dir(dataset, recorded=recorded) / chapter
-        origin = "recorded" if recorded else "live"
+    for origin in ("recorded", "live"):
         results = {
             name: load_result(path, origin=origin, dataset=dataset)
-            for name, path in stored_results(folder).items()
+            for name, path in _paths(chapter, dataset, origin).items()
         }
         if results:
             return results
     return {}
+
+
+def _paths(chapter: str, dataset: str, origin: str) -> dict[str, Path]:
+    return stored_results(results_dir(dataset, recorded=origin == "recorded") / chapter)
+
+
+def _usable(chapter: str, dataset: str, origin: str) -> dict[str, StoredResult]:
+    """Load a chapter's results but those that are stale or damaged."""
+    usable: dict[str, StoredResult] = {}
+    for name, path in _paths(chapter, dataset, origin).items():
+        with suppress(StoreError):
+            usable[name] = load_result(path, origin=origin, dataset=dataset)
+    return usable
 
 
 def scorecard(dataset: str) -> list[Verdict]:

@@ -154,6 +154,16 @@ def is_core(record: Record, claim: Claim) -> bool:
     return not claim.asserts or not set(record.asserts).isdisjoint(claim.core)
 
 
+WEIGHTS = ("refuted", "open", "holds", "not testable", "beside")
+"""Verdicts on parts, the one that a reader should see first in front."""
+
+
+def weight(claim: Claim, part: Part) -> tuple[bool, int, bool]:
+    """Order parts: those of the core first, among them what the data contradict."""
+    anyhow = part.verdict == "holds" and not part.record.supports
+    return not is_core(part.record, claim), WEIGHTS.index(part.verdict), anyhow
+
+
 def of_form(parts: Iterable[Part], *, corrected: bool = False) -> list[Part]:
     """Choose the parts that decide the printed form of a claim, or the corrected one."""
     of_other_form = "corrected" if corrected else "corrects"

@@ -27,6 +27,12 @@ CLASSES = ("empirical", "theorem", "definition")
 NO_ASSERTION, HANGS_ON_NO_DATA = "no assertion of a paper", "hangs on no data"
 """Rows of totals for entries that count apart."""
 
+GROUPS = (*CLASSES, HANGS_ON_NO_DATA, NO_ASSERTION)
+"""Rows of totals in their order."""
+
+WRITTEN = ("before any value", "after pilot values")
+"""When a criterion was written; of the ledger's flag "pilot seen" the place."""
+
 STANDINGS = ("judged", "open", "not checkable")
 """What an assertion may be."""
 
@@ -55,6 +61,17 @@ def number(value: float | str | None) -> float:
     return float(value) if isinstance(value, str) else value
 
 
+def address(claim: str) -> str:
+    """Give the page of a claim within a site: the same in every build, so that it can be cited.
+
+    Examples
+    --------
+    >>> address("BCC17-F4R")
+    'claims/BCC17-F4R.html'
+    """
+    return f"claims/{claim}.html"
+
+
 # -- totals ------------------------------------------------------------------------------------
 
 
@@ -78,29 +95,38 @@ def totals(document: Document, dataset: str, *, strict: bool = False) -> Totals:
     return _counted(pairs, (*CLASSES, NO_ASSERTION), VERDICTS)
 
 
+def group(claim: Mapping[str, Any]) -> str:
+    """Say where totals of answers count a claim: what hangs on no data counts apart."""
+    on_none = claim["answers"]["no data"] and claim["counts as"] != NO_ASSERTION
+    return HANGS_ON_NO_DATA if on_none else str(claim["counts as"])
+
+
 def answer_totals(document: Document) -> Totals:
     """Count claims by the verdict where they are at home; what hangs on no data counts apart."""
-    pairs = (
-        (
-            HANGS_ON_NO_DATA
-            if claim["answers"]["no data"] and claim["counts as"] != NO_ASSERTION
-            else claim["counts as"],
-            claim["answers"]["reproduced"],
-        )
-        for claim in document["claims"]
-    )
-    rows = (*CLASSES, HANGS_ON_NO_DATA, NO_ASSERTION)
-    return _counted(pairs, rows, (*VERDICTS, NOT_AT_HAND))
+    pairs = ((group(claim), claim["answers"]["reproduced"]) for claim in document["claims"])
+    return _counted(pairs, GROUPS, (*VERDICTS, NOT_AT_HAND))
 
 
-def chapter_totals(document: Document, dataset: str) -> Totals:
-    """Count by chapter the verdicts on a data set, without entries that count apart."""
-    pairs = (
-        (claim["chapter"], claim["verdicts"][dataset]["verdict"])
+def paper_totals(document: Document) -> Totals:
+    """Count by paper what `answer_totals` counts as empirical: what one can reproduce."""
+    pairs = [
+        (claim["paper"], claim["answers"]["reproduced"])
         for claim in document["claims"]
-        if claim["counts as"] != NO_ASSERTION
+        if group(claim) == "empirical"
+    ]
+    return _counted(
+        pairs, list(dict.fromkeys(paper for paper, _ in pairs)), (*VERDICTS, NOT_AT_HAND)
     )
-    return _counted(pairs, _chapters(document), VERDICTS)
+
+
+def criteria_totals(document: Document) -> Totals:
+    """Count by group criteria that were written before any value of ours was seen, and after."""
+    pairs = (
+        (group(claim), WRITTEN[claim["pilot seen"]])
+        for claim in document["claims"]
+        if claim["criterion"] is not None
+    )
+    return _counted(pairs, GROUPS, WRITTEN)
 
 
 def chapter_apart(document: Document) -> Mapping[str, int]:
@@ -114,11 +140,11 @@ def _chapters(document: Document) -> list[str]:
 
 
 def chapter_answers(document: Document) -> Totals:
-    """Count by chapter the empirical claims, by the verdict where they are at home."""
+    """Count by chapter what `answer_totals` counts as empirical."""
     pairs = (
         (claim["chapter"], claim["answers"]["reproduced"])
         for claim in document["claims"]
-        if claim["counts as"] == "empirical"
+        if group(claim) == "empirical"
     )
     return _counted(pairs, _chapters(document), (*VERDICTS, NOT_AT_HAND))
 

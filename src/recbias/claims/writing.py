@@ -10,11 +10,13 @@ from typing import Any
 
 from recbias.claims.answers import Answers, answers
 from recbias.claims.assertions import assertion_standing
+from recbias.claims.explaining import in_words
 from recbias.claims.judging import Verdict, load_chapter, load_provenance, scorecards
-from recbias.claims.ledger import Claim
+from recbias.claims.ledger import Claim, errata
 from recbias.claims.lock import digest_in_force, locked_criteria
-from recbias.claims.parts import ChapterResults
-from recbias.claims.reading import SCHEMA
+from recbias.claims.parts import ChapterResults, is_core
+from recbias.claims.reading import SCHEMA, address, jsonable
+from recbias.claims.records import Record
 from recbias.claims.topics import chapters
 from recbias.data.datasets import is_path, own_table
 from recbias.experiment.results import SIMULATIONS, recorded_datasets
@@ -85,6 +87,11 @@ def build(verdicts: Judged) -> dict[str, Any]:
             _claim(next(iter(found.values())).claim, told.get(claim), found)
             for claim, found in by_claim.items()
         ],
+        "errata": [
+            {"id": each.id, "paper": each.paper, "where": each.where, "what": each.what}
+            | {"status": each.status, "evidence": each.evidence}
+            for each in errata()
+        ],
     }
 
 
@@ -106,8 +113,11 @@ def _content_hash(dataset: str, load: Any) -> str:
 
 def _claim(claim: Claim, told: Answers | None, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
     criterion = locked_criteria(claim.topic).get(claim.id)
+    records = criterion.records if criterion else ()
+    elsewhere = criterion.elsewhere if criterion else {}
     return {
         "id": claim.id,
+        "address": address(claim.id),
         "paper": claim.paper,
         "where": claim.where,
         "claim": claim.text,
@@ -117,10 +127,16 @@ def _claim(claim: Claim, told: Answers | None, verdicts: Mapping[str, Verdict]) 
         "counts as": claim.counts_as,
         "scope": claim.scope,
         "published": claim.published,
+        "settings": claim.settings,
+        "note": claim.note,
         "core": list(claim.core),
         "disputed": list(claim.disputed),
         "pilot seen": claim.pilot_seen,
         "criterion": digest_in_force(claim.id) if criterion else None,
+        "records": [_record(record, number, claim) for number, record in enumerate(records, 1)],
+        "errata": sorted(
+            {name for each in records for name in (each.corrects, each.corrected)} - {""}
+        ),
         "earlier": [
             {
                 "criterion": old.words,
@@ -137,9 +153,32 @@ def _claim(claim: Claim, told: Answers | None, verdicts: Mapping[str, Verdict]) 
                 "kind": assertion.kind,
                 "standing": assertion_standing(claim, assertion.number),
                 "unchecked": assertion.unchecked,
+                "judged under": elsewhere.get(assertion.number, ""),
             }
             for assertion in claim.asserts
         ],
         **({"answers": told.to_dict()} if told else {}),
         "verdicts": {name: verdict.to_dict() for name, verdict in verdicts.items()},
+    }
+
+
+def _record(record: Record, number: int, claim: Claim) -> dict[str, Any]:
+    """Write what is asked for one assertion, apart from any data."""
+    region = record.region
+    return {
+        "number": number,
+        "asks": record.asked,
+        "measures": in_words(record.expression),
+        "region": [
+            jsonable(max(region.least, region.above)),
+            jsonable(min(region.most, region.below)),
+        ],
+        "unit": record.unit,
+        "asserts": list(record.asserts),
+        "difference": record.is_difference,
+        "decides": record.decides,
+        "core": record.decides and is_core(record, claim),
+        "corrects": record.corrects,
+        "corrected": record.corrected,
+        "needs": list(record.needs),
     }

@@ -17,6 +17,7 @@ from recbias.data.datasets import load_dataset
 from recbias.experiment.grid import Grid
 from recbias.experiment.options import Options
 from recbias.experiment.reduction import FoldPart
+from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results, run
 from recbias.experiment.users import UserValues, reduced_systems, user_values
 from recbias.metrics.aggregation import weighted_units
@@ -30,7 +31,7 @@ from recbias.stats.comparison import (
 )
 from recbias.stats.resampling import bootstrap_weights
 
-__all__ = ["N_DRAWS", "Outcome", "evaluate"]
+__all__ = ["N_DRAWS", "OF_USERS", "Outcome", "evaluate", "median_test", "paired_tests"]
 
 N_DRAWS = 10_000
 """Samples of users of a bootstrap test: the smallest p that they can give, times the 91 pairs of 14
@@ -175,36 +176,53 @@ def _tests(
             np.array([users[pair[side]].values[both] for pair in pairs]) for side in (0, 1)
         )
         if options.protocol.averaging.statistic == "median":
-            statistic, p = _median_tests(options, results, pairs, n)
+            metric, test = str(options.measured), options.pairs
+            of_medians = [
+                median_test(results[a, "options", metric], results[b, "options", metric], n, test)
+                for a, b in pairs
+            ]
+            statistic, p = np.array(of_medians).T
+            if test in OF_USERS:
+                p = OF_USERS[test](values, others)
         else:
             weights = [(users[a].weights[both] + users[b].weights[both]) / 2 for a, b in pairs]
-            units = weighted_units(values - others, np.array(weights))
-            nothing = np.zeros_like(units)
-            test = paired_t(units, nothing)
-            statistic, p = test.statistic, test.p_value
-            if options.pairs == "bootstrap":
-                p = bootstrap_test(units, nothing, _draws(n, options.seed))
-        if options.pairs in _OF_USERS:
-            p = _OF_USERS[options.pairs](values, others)
+            statistic, (p,) = paired_tests(
+                values, others, np.array(weights), (options.pairs,), seed=options.seed
+            )
         effects = (statistic / np.sqrt(n)).tolist()
         tests = (_Test(n, *numbers) for numbers in zip(effects, p.tolist(), strict=True))
         by_pair |= dict(zip(pairs, tests, strict=True))
     return by_pair
 
 
-_OF_USERS = {"wilcoxon": wilcoxon, "sign": sign_test}
+OF_USERS = {"wilcoxon": wilcoxon, "sign": sign_test}
 """Tests that count each user alike."""
 
 
-def _median_tests(
-    options: Options, results: Results, pairs: list[tuple[str, str]], n: int
-) -> tuple[FloatArray, FloatArray]:
+def paired_tests(
+    values: FloatArray, others: FloatArray, weights: FloatArray, tests: Sequence[str], *, seed: int
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Test weighted means of two systems' users, a row per pair: t, and p by each of the tests."""
+    units = weighted_units(values - others, weights)
+    nothing = np.zeros_like(units)
+    by_t = paired_t(units, nothing)
+    n = units.shape[-1]
+    p_values = []
+    for test in tests:
+        if test in OF_USERS:
+            p_values.append(OF_USERS[test](values, others))
+        elif test == "bootstrap":
+            p_values.append(bootstrap_test(units, nothing, _draws(n, seed)))
+        else:
+            p_values.append(by_t.p_value)
+    return by_t.statistic, p_values
+
+
+def median_test(a: Quantity, b: Quantity, n: int, test: str) -> tuple[float, float]:
     """Give the difference of medians in units of its resampled standard error, and its p."""
-    metric = str(options.measured)
-    gaps = [results[a, "options", metric] - results[b, "options", metric] for a, b in pairs]
-    tests = [resampled_tests(gap.value, gap.drawn, n) for gap in gaps]
-    statistic, by_error, by_share = np.array(tests).T
-    return statistic, by_share if options.pairs == "bootstrap" else by_error
+    gap = a - b
+    statistic, by_error, by_share = resampled_tests(gap.value, gap.drawn, n)
+    return statistic, by_share if test == "bootstrap" else by_error
 
 
 def _draws(n_users: int, seed: int) -> Iterator[npt.NDArray[np.uint8]]:

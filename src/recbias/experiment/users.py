@@ -23,8 +23,17 @@ from recbias.experiment.reduction import (
     n_averaged_groups,
     reduce_fold,
 )
+from recbias.metrics import Metric
+from recbias.protocol.protocol import Protocol
 
-__all__ = ["UserValues", "part_of", "reduced_systems", "user_values", "users_frame"]
+__all__ = [
+    "UserValues",
+    "part_of",
+    "reduced_systems",
+    "user_values",
+    "users_frame",
+    "values_of_parts",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -103,6 +112,14 @@ def reduced_systems(
 def user_values(
     grid: Grid, label: str, folds: Sequence[Mapping[str, FoldPart]]
 ) -> dict[str, UserValues]:
+    """Take the values of users out of the parts of all folds of a system, under one label."""
+    parts = [fold[label] for fold in folds]
+    return values_of_parts(grid.parsed[label], grid.parsed_metrics[label], parts)
+
+
+def values_of_parts(
+    protocol: Protocol, metrics: Sequence[Metric], parts: Sequence[FoldPart]
+) -> dict[str, UserValues]:
     """Take the values of users out of the parts of all folds of a system.
 
     Returns
@@ -111,16 +128,15 @@ def user_values(
         By metric, without those of the system as a whole. Where groups of runs are averaged, a
         user's value is the mean of their runs in any group.
     """
-    of_ranks, of_items, _ = by_kind(grid.parsed_metrics[label])
-    parts = [fold[label] for fold in folds]
+    of_ranks, of_items, _ = by_kind(metrics)
     n_users = len(parts[0].member)
     values: dict[str, UserValues] = {}
     if parts[0].medians:
-        for metrics, units in zip(
+        for of_kind, units in zip(
             (of_ranks, of_items), zip(*(part.medians for part in parts), strict=True), strict=False
         ):
             user = np.concatenate([unit[2] for unit in units])
-            for place, metric in enumerate(metrics):
+            for place, metric in enumerate(of_kind):
                 value = np.concatenate([unit[0][place] for unit in units])
                 known = ~np.isnan(value)
                 total = np.bincount(user[known], value[known], minlength=n_users).astype(np.float64)
@@ -129,7 +145,7 @@ def user_values(
         return values
     sums = [np.sum(kind, axis=0) for kind in zip(*(part.columns for part in parts), strict=True)]
     if of_ranks:
-        shape = n_averaged_groups(grid.parsed[label]), len(of_ranks) + 1, n_users
+        shape = n_averaged_groups(protocol), len(of_ranks) + 1, n_users
         *totals, size = sums[0].reshape(shape).sum(axis=0)
         values |= {str(m): _means(total, size) for m, total in zip(of_ranks, totals, strict=True)}
     if of_items:

@@ -1,5 +1,6 @@
 """Pairs of items on data: what makers count, and what criteria read of it."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -13,8 +14,9 @@ from recbias.book.chapters.true_vs_false_positive_disagreement import items as o
 from recbias.book.chapters.true_vs_false_positive_disagreement import pairs as of_pairs
 from recbias.book.chapters.true_vs_false_positive_disagreement.examples import examples
 from recbias.book.chapters.true_vs_false_positive_disagreement.flatness import FLATNESS, flatness
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import drawn_judgments
 from recbias.claims.evidence import NotComputed
-from recbias.data.datasets import Dataset, dataset_info
+from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.ratings import Ratings
 from recbias.data.simulation import make_world
 from recbias.errors import ConfigError
@@ -230,6 +232,22 @@ def test_the_observed_optima_are_compared_with_the_truth_pair_by_pair(judged):
             told = [sign for sign in signs if sign]
             assert found[optimum, judgments] == pytest.approx(np.mean(np.array(told) > 0))
     assert drawn.shape == (4, 1000)
+
+
+def test_the_users_of_a_world_are_asked_of_items_drawn_at_random():
+    world = load_dataset("world(users=60,items=80,density=0.1,seed=2)")
+    drawn = drawn_judgments(world, seed=1)
+    assert (drawn.user_counts() == 8).all()
+    truth = world.truth.true_rating(np.arange(60))
+    np.testing.assert_allclose(drawn.value, truth[drawn.user, drawn.item])
+    _, frame, _ = of_items.true_order.function(world, min_rating=4, seed=1)
+    asked = dataclasses.replace(world, unbiased=drawn, truth=None)  # the same, of people
+    assert drawn_judgments(asked, seed=1) is drawn
+    pd.testing.assert_frame_equal(
+        frame, of_items.true_order.function(asked, min_rating=4, seed=1)[1]
+    )
+    # The twin: others are asked of other items.
+    assert not frame.equals(of_items.true_order.function(world, min_rating=4, seed=2)[1])
 
 
 def test_orders_that_tell_nothing_apart_agree_on_no_number():

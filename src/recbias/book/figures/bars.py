@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from recbias.book.figures.panels import (
     COLOURS,
     MARKS,
-    Words,
     abreast,
     errors,
     extra_height,
     finished,
     names_in,
-    of_panel,
     part_rows,
     rows_of,
 )
@@ -32,7 +29,6 @@ from recbias.claims.regions import defined
 class _Panel(NamedTuple):
     """A panel, by its place, with its rows in the order of the names."""
 
-    stripe: int
     place: int
     axis: Axes
     rows: pd.DataFrame
@@ -44,19 +40,17 @@ def bars(
     title: str,
     row: str = "row",
     value: str = "value",
-    across: Words = "",
+    across: str = "",
     coloured_by: str = "",
-    pale: Collection[str] = (),
     numbers: str = "",
     marks: Mapping[str, str] | None = None,
     share_x: bool = True,
 ) -> Picture:
-    """Draw a bar for each value, a row for each name, in panels and stripes of panels.
+    """Draw a bar for each value, a row for each name, in panels.
 
-    Colours tell each ``row``, ``panel`` or ``stripe`` apart, as `coloured_by` says; `pale` rows
-    stand back. Values are written with `numbers`, a format. `marks` are columns that stand on the
-    bars as white marks, by what they are called. Drawn where the rows have them: ``low`` and
-    ``high`` as whiskers, ``least`` and ``most`` as what they span, ``beside`` as circles,
+    Colours tell each ``row`` or ``panel`` apart, as `coloured_by` says. Values are written with
+    `numbers`, a format. `marks` are columns that stand on the bars as white marks, by what they are
+    called. Drawn where the rows have them: ``low`` and ``high`` as whiskers, ``beside`` as circles,
     ``published`` with its ``error`` as diamonds, ``ceiling`` as a dashed line, with what is above
     it hatched in a panel.
     """
@@ -64,10 +58,9 @@ def bars(
     keys = ["measured", *marks.values()] if marks else []
     figure, panels = _laid_out(rows, row, names, title, keys=keys, across=across, share_x=share_x)
     for panel in panels:
-        number = {"stripe": panel.stripe, "panel": panel.place}.get(coloured_by, 0)
+        number = panel.place if coloured_by == "panel" else 0
         numbered = range(len(names)) if coloured_by == "row" else [number] * len(names)
         colours = [COLOURS[n % len(COLOURS)] for n in numbered]
-        colours = [_paler(c) if n in pale else c for c, n in zip(colours, names, strict=True)]
         _draw_bars(panel, value, colours, label="measured" if marks else "")
         for n, (column, label) in enumerate(marks.items(), 1):
             panel.axis.plot(
@@ -109,7 +102,7 @@ def parts(
     keys = [*colours, *(levels or {})]
     figure, panels = _laid_out(rows, row, names, title, keys=keys, across=across, width=width)
     places = np.arange(len(names))
-    for _, _, axis, own in panels:
+    for _, axis, own in panels:
         base = np.zeros(len(names))
         for column, colour in colours.items():
             sizes = own[column].fillna(0).to_numpy(dtype=np.float64)
@@ -137,45 +130,33 @@ def _laid_out(
     title: str,
     *,
     keys: Sequence[str],
-    across: Words,
+    across: str,
     share_x: bool = True,
     width: float = WIDTH,
 ) -> tuple[Picture, list[_Panel]]:
-    """Make the figure: stripes below each other, panels of a stripe beside each other."""
-    labels = wrapped(names)
-    stripes = names_in(rows, "stripe")
-    by_stripe = {stripe: names_in(rows_of(rows, "stripe", stripe), "panel") for stripe in stripes}
-    heads = {name: name.count("\n") + bool(name) for each in by_stripe.values() for name in each}
-    tall = 0.75 + 0.2 * max(heads.values()) + row_height(labels) * len(names)
-    extra = 0.2 + extra_height(title, keys, abreast(keys, 3, width=width))
-    figure = plt.figure(figsize=(width, tall * len(stripes) + extra))
-    several = len(stripes) > 1
-    regions = figure.subfigures(len(stripes), 1, squeeze=False)[:, 0] if several else [figure]
+    """Make the figure: panels beside each other."""
+    labels, heads = wrapped(names), names_in(rows, "panel")
+    tall = 0.75 + 0.2 * max(head.count("\n") + bool(head) for head in heads)
+    tall += row_height(labels) * len(names) + 0.2
+    tall += extra_height(title, keys, abreast(keys, 3, width=width))
+    figure = plt.figure(figsize=(width, tall))
+    (grid,) = figure.subplots(1, len(heads), sharey=True, sharex=share_x, squeeze=False)
     panels = []
-    for number, (region, stripe) in enumerate(zip(regions, stripes, strict=True)):
-        grid = region.subplots(
-            1, len(by_stripe[stripe]), sharey=True, sharex=share_x, squeeze=False
-        )
-        for place, (axis, name) in enumerate(zip(grid[0], by_stripe[stripe], strict=True)):
-            own = rows_of(rows_of(rows, "stripe", stripe), "panel", name)
-            own = own.set_index(row).reindex(names)
-            panels.append(_Panel(number, place, axis, own))
-            axis.set_title(name)
-            axis.locator_params(axis="x", nbins={1: 5, 2: 3}.get(len(grid[0]), 2))
-            axis.xaxis.set_major_formatter(SHORT)
-            axis.grid(visible=False, axis="y")
-        grid[0, 0].set_yticks(range(len(names)), labels)
-        grid[0, 0].set_ylim(len(names) - 0.5, -0.5)
-        if len(grid[0]) == 1 or keys:  # a label of all panels would stand in the legend
-            for axis in grid[0]:
-                axis.set_xlabel(of_panel(across, stripe))
-        else:
-            region.supxlabel(of_panel(across, stripe), fontsize=FONT_SIZE)
+    for place, (axis, head) in enumerate(zip(grid, heads, strict=True)):
+        own = rows_of(rows, "panel", head).set_index(row).reindex(names)
+        panels.append(_Panel(place, axis, own))
+        axis.set_title(head)
+        axis.locator_params(axis="x", nbins={1: 5, 2: 3}.get(len(grid), 2))
+        axis.xaxis.set_major_formatter(SHORT)
+        axis.grid(visible=False, axis="y")
+    grid[0].set_yticks(range(len(names)), labels)
+    grid[0].set_ylim(len(names) - 0.5, -0.5)
+    if len(grid) == 1 or keys:  # a label of all panels would stand in the legend
+        for axis in grid:
+            axis.set_xlabel(across)
+    else:
+        figure.supxlabel(across, fontsize=FONT_SIZE)
     return figure, panels
-
-
-def _paler(colour: tuple[float, float, float]) -> tuple[float, float, float]:
-    return sns.light_palette(colour, n_colors=5)[2]  # type: ignore[no-any-return]
 
 
 def _draw_bars(panel: _Panel, value: str, colours: Sequence[Any], *, label: str) -> None:
@@ -186,12 +167,6 @@ def _draw_bars(panel: _Panel, value: str, colours: Sequence[Any], *, label: str)
         rows[value], places, xerr=errors(rows, value), linestyle="none", color="black",
         elinewidth=1.4,
     )  # fmt: skip
-    if "least" in rows:
-        axis.hlines(places, rows["least"], rows["most"], color="0.3", linewidth=3, zorder=4)
-        for end in ("least", "most"):
-            axis.plot(
-                rows[end], places, "|", color="0.3", markersize=11, markeredgewidth=2, zorder=4
-            )
     if "beside" in rows:
         axis.plot(rows["beside"], places, "o", color="black", markerfacecolor="none", zorder=4)
     if "published" in rows:

@@ -9,7 +9,12 @@ from recbias.book.chapters.offline_option_taxonomy.fills import falling_steps
 from recbias.book.chapters.offline_option_taxonomy.refused import refused_tests
 from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER
 from recbias.book.chapters.offline_option_taxonomy.splits import first_split, of_splits, peaks
-from recbias.book.chapters.offline_option_taxonomy.truths import WORLDS, agreement, rivals
+from recbias.book.chapters.offline_option_taxonomy.truths import (
+    WORLDS,
+    agreement,
+    right_and_wrong,
+    rivals,
+)
 from recbias.claims.evidence import View
 from recbias.claims.values import Function
 
@@ -24,6 +29,7 @@ VIEWS: Mapping[str, View] = {
     "fill_steps.falling": falling_steps,
     "refused.tests": refused_tests,
     "seeds.peaks": peaks,
+    "truths.shares": right_and_wrong,
     "worlds.agreement": agreement,
     "worlds.rivals": rivals,
 }

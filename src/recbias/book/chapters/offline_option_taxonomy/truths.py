@@ -291,6 +291,18 @@ def compare_with_rivals(worlds: Table) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def right_and_wrong(truths: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Give the shares of the pairs that judgments resolve about which an option is right, or wrong.
+
+    Judgments that resolve no pair have none.
+    """
+    rows = truths.frame[truths.frame["resolved"] > 0]
+    shares = {name: rows[name] / rows["resolved"] for name in ("right", "wrong")}
+    limits = {f"{name}_{end}": shares[name] for name in shares for end in ("low", "high")}
+    index = ("decision", "option")
+    return index, rows[[*index]].assign(**shares, **limits, cases=rows["resolved"])
+
+
 def agreement(worlds: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Give the share of the pairs about which an option is right, less wrong, in each world."""
     by_world = shares_of(worlds.frame, "agreement").reset_index(drop=True)

@@ -279,7 +279,7 @@ def agreement(tables: Mapping[str, Table]) -> Figure:
         true_order_shares(tables),
         textwrap.fill(told, _LINE),
         "Share of the pairs of systems that each test has in the order by true AUC, a row for each "
-        "test and a panel for each data set.",
+        "test and a panel for each dataset.",
         partial(
             dots, row="protocol", levels=(50,), across="pairs in the true order, %", width=NARROW
         ),

@@ -82,8 +82,14 @@ def true_orders_asked(
     >>> tables_of = partial(true_orders_asked, cutoff=10, size=100, seed=1, uniform="uniform 0.2")
     >>> list(tables_of("cm100k")), tables_of("ml-1m")
     (['true_orders', 'true_orders_top', 'true_orders_more'], {})
+
+    Of a world one is made, of one split: the others are read of people alone.
+
+    >>> list(tables_of("synthetic"))
+    ['true_orders']
     """
-    if is_path(dataset) or truth_of(dataset) != "unbiased":
+    truth = "" if is_path(dataset) else truth_of(dataset)
+    if not truth:
         return {}
     liked, top = relevance_threshold(dataset), dataset_info(dataset).scale.maximum
     n_seeds = training_seeds(dataset)
@@ -92,12 +98,14 @@ def true_orders_asked(
         "true_orders_top": (with_seeds(line_up("bcc17"), n_seeds), top),
         "true_orders_more": (line_up("mccrs20", min_rating=liked), liked),
     }
+    given: dict[str, Any] = {"cutoff": cutoff, "size": size, "seed": seed, "uniform": uniform}
+    if truth != "unbiased":  # a world, made and measured with each page
+        del tables["true_orders_top"], tables["true_orders_more"]
+        given |= {"uniform": one_draw(uniform), "split": "ratio 0.2", "truth": truth}
     return {
-        name: true_orders_parameters(
-            dataset, systems, min_rating, cutoff=cutoff, size=size, seed=seed, uniform=uniform
-        )
+        name: true_orders_parameters(dataset, systems, min_rating, **given)
         for name, (systems, min_rating) in tables.items()
-    }  # fmt: skip
+    }
 
 
 def true_orders_parameters(
@@ -109,10 +117,13 @@ def true_orders_parameters(
     size: int,
     seed: int,
     uniform: str = "uniform 0.2 draws=5",
+    split: str = "k-fold 5",
+    truth: str = "truth",
 ) -> dict[str, Any]:
     """Give the parameters of :func:`true_orders`.
 
-    Where folds are held out, each has a uniform test of its own, and there are no other draws.
+    Where folds are held out, each is split once and has a uniform test of its own, and there are no
+    other draws. What counts as truth is said of worlds alone.
 
     Examples
     --------
@@ -127,9 +138,9 @@ def true_orders_parameters(
     info = dataset_info(dataset)
     n_groups = max(1, min(10, (info.n_items or 0) // size))
     held = _HELD.get(dataset)
-    truth = TestSet("truth")
+    judged_by = TestSet.parse(truth)
     if "real people" not in info.cannot_test:
-        truth = TestSet("unbiased", train="observed", held=held)
+        judged_by = TestSet("unbiased", train="observed", held=held)
     beside = {_TRUE: f"AI-AN-AR rel>={exact(min_rating)} users=relevant"}
     of_random, head = protocols(min_rating, n_groups=n_groups)
     of_uniform = uniform_protocols(min_rating)
@@ -150,13 +161,11 @@ def true_orders_parameters(
         }
         return Grid(
             dataset, tuple(systems), chosen, {label: metrics[label] for label in chosen},
-            split=split, seed=seed, tests={**sides, _TRUE: str(truth)},
+            split=split, seed=seed, tests={**sides, _TRUE: str(judged_by)},
             groups=f"popularity {math.lcm(10, n_groups)}", replicates=(),
         )  # fmt: skip
 
-    random = asked(
-        "ratio 0.2" if held else "k-fold 5", of_random, ("AR", "1R", "head", "P1R"), **head
-    )
+    random = asked("ratio 0.2" if held else split, of_random, ("AR", "1R", "head", "P1R"), **head)
     drawn = asked(one_draw(uniform) if held else uniform, of_uniform, ("UAR", "U1R"))
     return {"random": random, "uniform": drawn}
 

@@ -202,8 +202,8 @@ def checks(
         None so far.
     """
     folds, unbiased = dataset_splits(dataset, grid.split, seed=grid.seed), []
-    if dataset.unbiased is not None:
-        judgments = TestSet("unbiased")
+    if dataset.unbiased is not None or dataset.truth is not None:
+        judgments = TestSet.parse(truth_of(grid.dataset))
         unbiased = dataset_splits(dataset, grid.split, seed=grid.seed, judgments=judgments)
     listed = list(_listed(_on_data(grid, min_rating, cutoff), dataset, min_rating, cutoff))
     checks = [

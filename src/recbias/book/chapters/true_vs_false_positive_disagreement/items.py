@@ -20,7 +20,10 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import (
     item_judgments,
     judged_before,
 )
-from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import (
+    CHAPTER,
+    drawn_judgments,
+)
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
@@ -337,11 +340,11 @@ def true_order(
     Parameters
     ----------
     dataset
-        One with an unbiased part.
+        One with an unbiased part, or a world, whose users are asked of a tenth of the items.
     min_rating
         Smallest rating that is relevant.
     seed
-        Names the groups of users.
+        Names the groups of users; of a world also the items that are asked of.
 
     Returns
     -------
@@ -359,13 +362,13 @@ def true_order(
     ConfigError
         If the data set has no unbiased part.
     """
-    if dataset.unbiased is None:
+    if (drawn := drawn_judgments(dataset, seed=seed)) is None:
         raise ConfigError(f"{dataset.name} has no unbiased part")
     users = _Users.of(dataset.ratings.n_users, seed)
-    seen = dataset.ratings.take(judged_before(dataset))
+    seen = dataset.ratings.take(judged_before(dataset.ratings, drawn))
     judged, twice, train = (
         _group_counts(ratings, users.group, min_rating)
-        for ratings in (dataset.unbiased, seen, dataset.ratings)
+        for ratings in (drawn, seen, dataset.ratings)
     )
     unseen = [every - repeated for every, repeated in zip(judged, twice, strict=True)]
     values, influence = users.estimate([*train, *judged, *unseen], _agreements)

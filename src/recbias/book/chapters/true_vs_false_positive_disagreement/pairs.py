@@ -111,18 +111,17 @@ def judged_pairs(dataset: Dataset, *, min_rating: float) -> tuple[tuple[str, ...
     """
     if dataset.unbiased is None:
         raise ConfigError(f"{dataset.name} has no unbiased part")
-    both = (dataset.unbiased, dataset.ratings.take(~judged_before(dataset)))
+    again = judged_before(dataset.ratings, dataset.unbiased)
+    both = (dataset.unbiased, dataset.ratings.take(~again))
     liked, disliked = np.sum([item_judgments(ratings, min_rating) for ratings in both], axis=0)
     known = dataset.ratings.item_counts()
     counts = (known, liked + disliked - known, liked, disliked)
     return INDEX, _shares(JUDGED, pair_table(*(count[known > 0] for count in counts)))
 
 
-def judged_before(dataset: Dataset) -> npt.NDArray[np.bool_]:
-    """Tell for each observed rating whether its pair is in the unbiased part, too."""
-    if dataset.unbiased is None:
-        return np.zeros(len(dataset.ratings), dtype=bool)
-    return np.isin(_keys(dataset.ratings), _keys(dataset.unbiased))
+def judged_before(observed: Ratings, judged: Ratings) -> npt.NDArray[np.bool_]:
+    """Tell for each observed rating whether its pair is among the judged ones, too."""
+    return np.isin(_keys(observed), _keys(judged))
 
 
 def _keys(ratings: Ratings) -> Counts:

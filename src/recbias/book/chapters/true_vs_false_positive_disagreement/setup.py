@@ -8,8 +8,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from recbias.data.datasets import dataset_info, is_path, load_dataset
-from recbias.data.ratings import exact
+from recbias._system.streams import stream
+from recbias.data.datasets import Dataset, dataset_info, is_path, load_dataset
+from recbias.data.ratings import Ratings, exact
 from recbias.experiment.grid import Grid
 
 CHAPTER = "05_true_false_positives"
@@ -49,6 +50,22 @@ def truth_of(dataset: str) -> str:
     if "real people" in info.cannot_test and info.n_items:
         return f"truth sample={info.n_items // 10}"
     return "" if "no unbiased part" in info.cannot_test or not info.files else "unbiased"
+
+
+def drawn_judgments(dataset: Dataset, *, seed: int) -> Ratings | None:
+    """Give judgments of items that were drawn at random: of people, or of a world's users.
+
+    Examples
+    --------
+    >>> world = load_dataset("synthetic")
+    >>> judgments = drawn_judgments(world, seed=1)
+    >>> len(judgments) == world.ratings.n_users * (world.ratings.n_items // 10)
+    True
+    """
+    if dataset.unbiased is not None or dataset.truth is None:
+        return dataset.unbiased
+    asked = max(1, dataset.ratings.n_items // 10)
+    return dataset.truth.sample(asked, rng=stream(seed, "truth"))
 
 
 def has_times(dataset: str) -> bool:

@@ -1,0 +1,445 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+#   recbias:
+#     summary: true
+# ---
+
+# %% [markdown] tags=["general"]
+# (sec-guide)=
+# # What should I do, and what do I write?
+#
+# Answer six questions: you get a protocol in one line, what it measures and what it misses, and the
+# paragraph for your methods section. Below are [seventeen rules](#sec-guide-rules), each with what was
+# found on these data and on how many others, [where chapters seem to disagree](#sec-guide-condensed),
+# and a checklist for [authors](#sec-guide-authors) and one for [reviewers](#sec-guide-reviewers), a
+# sheet of paper each.
+
+# %% tags=["remove-cell"]
+from functools import cache
+
+from IPython.display import HTML, Markdown, display
+
+from myst_nb import glue
+
+from recbias.book.choosing import observed_items
+from recbias.book.findings import find
+from recbias.book.guide import questions, rules
+from recbias.claims import load_chapter
+
+# %% tags=["parameters", "remove-cell"]
+dataset: str = "ml-1m"
+
+# %% tags=["remove-cell"]
+load = cache(load_chapter)
+display(*find(rules.stated(), dataset, load))
+verdicts = rules.count_verdicts(rules.stated(), load)
+for name, text in observed_items().items():
+    glue(name, text, display=False)
+for name, rule in rules.RULES.items():
+    glue(f"basis_{name}", Markdown(rules.basis_html(rule, verdicts)), display=False)
+
+# %% [markdown] tags=["general"]
+# ## Six questions
+#
+# The line is what [`recbias`](#rerun-own-table) reads and prints; its words are in the
+# [notation](#sec-options). The threshold (`rel>=4`) and the data of the paragraph stand for yours.
+
+# %% tags=["remove-input"]
+HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
+
+# %% [markdown] tags=["general"]
+# (sec-guide-rules)=
+# ## Seventeen rules
+#
+# What is printed below a rule is counted from recorded verdicts: on how many of the data sets that can
+# tell its sentence *holds*, *fails* or is *open*. Claims lead to their cards.
+#
+# ### What a value means
+
+# %% [markdown]
+# **1. Say what is ranked, relevant and not relevant, how deep, and over whom is averaged.**
+# :::{finding} own/POPULARITY-RANGE
+# holds: One and the same list scores {value:.1f} times as much under one of four usual designs as under
+#   another ({low:.1f} to {high:.1f}).
+# refuted: On these data one list has nearly the same value under four usual designs: the largest is
+#   {value:.1f} times the smallest.
+# open: The largest value of one list under four usual designs is {value:.1f} times the smallest
+#   ({low:.1f} to {high:.1f}).
+# :::
+# *But:* how far designs lie apart depends on the data, and is known only after measuring.
+#
+# {glue:md}`basis_state`
+
+# %% [markdown]
+# **2. Print Random and Popularity under the same design.**
+# :::{finding} BCC17-C-RANGE/5
+# holds: A random ranking, as bad everywhere, moves by a factor of {value:.1f} from design to design.
+# refuted: A random ranking moves by a factor of {value:.1f} only, from design to design.
+# open: A random ranking moves by a factor of about {value:.1f} from design to design.
+# :::
+# *But:* a system below Popularity may still serve its users better; see rules 9 to 11.
+#
+# {glue:md}`basis_chance`
+
+# %% [markdown]
+# **3. Rank all candidates. If that takes too long, sample users, not items.**
+# :::{finding} own/NEGATIVES-MOST
+# holds: Of all pairs of systems, the one that needs most sampled items to come out right needs {value} of
+#   all items.
+# refuted: No pair of systems needs more than {value} of all items as a sample to come out right.
+# open: The pair of systems that needs most sampled items needs about {value} of all items.
+# :::
+# :::{finding} own/NEGATIVES-TURNED
+# holds: Pairs of systems that a small sample puts into the reverse of their order, however often it is
+#   drawn: {value}.
+# refuted: A small sample reverses no pair of systems on these data.
+# open: Pairs of systems that a small sample reverses: {low} to {high}.
+# :::
+# *But:* pairs that are far apart survive a sample; and what is expected over all samples costs one
+# [ranking of everything](#metric-expected).
+#
+# {glue:md}`basis_all_items`
+
+# %% [markdown]
+# **4. Never compare values across papers or data.**
+# :::{finding} own/AR-TENTH
+# holds: With a tenth of the test ratings, the same systems keep {value} of their precision at most.
+# refuted: With a tenth of the test ratings a system keeps as much as {value} of its precision.
+# open: With a tenth of the test ratings, the same systems keep about {value} of their precision at most.
+# :::
+# :::{finding} BCC17-C-1RCOMP/4
+# holds: With one size of target sets (1R), Popularity's values on five data sets differ by a factor of
+#   {value:.1f} only.
+# refuted: Even with one size of target sets (1R), Popularity's values on five data sets differ by a factor
+#   of {value:.1f}.
+# open: Even with one size of target sets (1R), Popularity's values on five data sets differ by a factor of
+#   about {value:.1f}.
+# :::
+# *But:* what a random ranking scores can be compared under 1R; that takes density out, and no more.
+#
+# {glue:md}`basis_never_across`
+
+# %% [markdown]
+# ### How sure it is
+#
+# **5. A sparse test will do for the order, if ratings are missing at random. Take twice what your closest
+# pair needs.**
+# :::{finding} own/ORDER-TENTH
+# holds: With a tenth of the test ratings, taken at random, systems keep their order ($\tau$ = {value:.2f}).
+# refuted: With a tenth of the test ratings the order of systems changes ($\tau$ = {value:.2f}).
+# open: With a tenth of the test ratings the order of systems has a $\tau$ of {value:.2f} with that by all.
+# :::
+# *But:* ratings that are missing by popularity make a wrong answer more significant.
+#
+# {glue:md}`basis_sparse`
+
+# %% [markdown]
+# **6. Test over users, not over runs.**
+# :::{finding} own/UNIT-FLIPS
+# holds: Pairs of systems of which one wins if rankings are counted and the other if users are, both
+#   significantly: {value}.
+# refuted: No pair of systems has one winner by rankings and the other by users here.
+# open: Pairs of systems with one winner by rankings and the other by users: {low} to {high}.
+# :::
+# *But:* users differ, too; no test over users speaks about other data.
+#
+# {glue:md}`basis_users`
+
+# %% [markdown]
+# ### Popularity
+#
+# **7. Simulate what your counts give without taste.**
+# :::{finding} own/SKEW-SHARE-AR
+# holds: In a world with the counts of these data, in which nobody prefers anything, Popularity still has
+#   {value} of its precision ({low} to {high}).
+# refuted: In a world with the counts of these data and without taste Popularity has only {value} of its
+#   precision.
+# open: In a world with the counts of these data and without taste Popularity has {value} of its precision
+#   ({low} to {high}).
+# :::
+# :::{finding} own/SKEW-SHARE-1R
+# holds: With one relevant item at a time it has {value}: that design cures nothing.
+# refuted: With one relevant item at a time it has only {value}.
+# open: With one relevant item at a time it has {value} ({low} to {high}).
+# :::
+# *But:* that is no bound on what skew contributes, as taste and skew work together.
+#
+# {glue:md}`basis_simulate`
+
+# %% [markdown]
+# **8. Take the number of likes as the baseline, not that of ratings alone.**
+# :::{finding} BCC17-C-POPOPT/5
+# holds: On these data no ranking that is the same for everybody beats Popularity.
+# refuted: Popularity is not the best ranking that is the same for everybody: {which} scores more.
+# open: Whether another ranking that is the same for everybody beats Popularity is open on these data.
+# :::
+# *But:* where only likes are recorded, both are one.
+#
+# {glue:md}`basis_likes`
+
+# %% [markdown]
+# **9. Take U1R and P1R for what exceeds popularity, not for the truth.**
+# :::{finding} BCC17-F8-1R/1/2
+# holds: A uniform test (U1R) leaves {value} of Popularity's lead over a random ranking ({low} to {high}).
+# refuted: A uniform test (U1R) leaves as much as {value} of Popularity's lead over a random ranking.
+# open: A uniform test (U1R) leaves {low} to {high} of Popularity's lead over a random ranking.
+# :::
+# :::{finding} own/TRUTH-CM-REMEDIES-P
+# holds: On CM100k the best remedy orders more pairs of systems as random judgments do than AR.
+# refuted: On CM100k no remedy orders as many pairs of systems as random judgments do as AR does.
+# open: On CM100k no remedy is clearly nearer to random judgments than AR.
+# :::
+# :::{finding} own/TRUTH-COAT-REMEDIES-AUC
+# holds: On Coat the best one is nearer.
+# refuted: On Coat none is, either.
+# open: On Coat none is clearly nearer, either.
+# :::
+# *But:* where popular items are liked less, see rule 11.
+#
+# {glue:md}`basis_beyond`
+
+# %% [markdown]
+# ### What nobody rated
+#
+# **10. If dislikes are recorded, report bpref and condensed lists beside AR.**
+# :::{finding} own/WORLDS-BPREF-AUC
+# holds: By all items bpref is surely the best of nine tests in {low:cases} of {cases} kinds of simulated
+#   worlds.
+# refuted: By all items bpref has the largest mean of nine tests in {value:cases} of {cases} kinds of
+#   simulated worlds only.
+# open: By all items bpref has the largest mean of nine tests in {value:cases} of {cases} kinds of simulated
+#   worlds.
+# :::
+# :::{finding} own/TRUTH-COAT-BPREF-AUC
+# holds: Coat agrees: of {cases} pairs of systems it has {value:cases} more right than AR.
+# refuted: Coat contradicts: it has fewer pairs of systems right than AR.
+# open: On Coat neither has surely more pairs of systems right.
+# :::
+# :::{finding} own/TRUTH-CM-BPREF-AUC
+# holds: CM100k agrees: it has more pairs of systems right than AR.
+# refuted: CM100k contradicts: it has fewer pairs of systems right than AR.
+# open: On CM100k neither has surely more pairs of systems right.
+# :::
+# *But:* in the worlds users rate what they will like. Where observed ratings are of what users *knew*, as
+# on CM100k, that is another matter: [condensed lists](#sec-guide-condensed).
+#
+# {glue:md}`basis_dislikes`
+
+# %% [markdown]
+# **11. With likes only, choose by how popularity goes with liking, and claim little.**
+# :::{finding} own/WORLDS-OPPOSED-LEAD
+# holds: Where popular items are liked less, U1R is nearer to the truth about the first ten than AR.
+# refuted: Where popular items are liked less, U1R is not always nearer to the truth than AR.
+# open: Where popular items are liked less, neither U1R nor AR is surely nearer to the truth.
+# :::
+# :::{finding} own/WORLDS-AGREE-LEAD
+# holds: Where they are liked more, AR is.
+# refuted: Where they are liked more, AR is not always nearer.
+# open: Where they are liked more, neither is surely nearer.
+# :::
+# :::{finding} own/WORLDS-UNRELATED
+# holds: Where popularity says nothing about liking, no test of likes has a $\tau$ above {value:.2f} with the
+#   truth.
+# refuted: Where popularity says nothing about liking, tests of likes have a $\tau$ of up to {value:.2f} with
+#   the truth.
+# open: Where popularity says nothing about liking, the largest $\tau$ of a test of likes with the truth is
+#   {value:.2f} ({low:.2f} to {high:.2f}).
+# :::
+# *But:* likes alone do not tell which of these your data are.
+#
+# {glue:md}`basis_likes_only`
+
+# %% [markdown]
+# **12. Report misses, and which share of the lists is unrated.**
+# :::{finding} own/JUDGED-SHARE
+# holds: Of the first items of a list {value} have a test rating: of the rest nobody knows whether it is a hit
+#   or a miss.
+# refuted: Of the first items of a list as many as {value} have a test rating.
+# open: Of the first items of a list {value} have a test rating.
+# :::
+# *But:* if hits and misses disagree, one is nearer to the truth. Do not average them.
+#
+# {glue:md}`basis_unrated`
+
+# %% [markdown]
+# **13. Can you buy judgments? Draw them at random from the union of all lists.**
+# :::{finding} own/JUDGMENTS-P
+# holds: On CM100k it takes {value} judgments of any random items for each user to order the systems nearly
+#   rightly (an expected $\tau$ of .9; {low} to {high}).
+# refuted: On CM100k {value} judgments of any random items for each user are enough to order the systems nearly
+#   rightly.
+# open: On CM100k it takes {low} to {high} judgments of any random items for each user to order the systems
+#   nearly rightly.
+# :::
+# :::{finding} own/JUDGMENTS-LISTED
+# holds: Only {value} of them are about an item that some system lists; all others add nothing.
+# refuted: As many as {value} of them are about an item that some system lists.
+# open: About {value} of them are about an item that some system lists.
+# :::
+# *But:* a system that joins later needs judgments of its own lists.
+#
+# {glue:md}`basis_random`
+
+# %% [markdown]
+# ### Decisions
+#
+# **14. Write all ten decisions in one line, take each otherwise once, and use several seeds.**
+# :::{finding} own/MOST-TURNED
+# holds: One decision alone puts another system ahead in {value} of 91 pairs.
+# refuted: No decision alone puts another system ahead in more than {value} of 91 pairs.
+# open: One decision alone puts another system ahead in {value} of 91 pairs.
+# :::
+# :::{finding} own/NOISE-TURNED
+# holds: Another seed of the split does so in {value}.
+# refuted: Another seed of the split does so in {value} already.
+# open: Another seed of the split does so in {low} to {high}.
+# :::
+# *But:* a small $p$ answers for the decisions that were made, and for no other.
+#
+# {glue:md}`basis_one_line`
+
+# %% [markdown]
+# **15. Report coverage. A mean that leaves out who was not served rewards refusing.**
+# :::{finding} CCM20-C-FORGIVE/2
+# holds: Whom a kNN refuses, others serve badly, too: over users, being served and the P@10 of MF correlate by
+#   {value:.2f}.
+# refuted: Whom a kNN refuses, others do not serve worse (a correlation of {value:.2f}).
+# open: Whether others serve badly, too, whom a kNN refuses is open.
+# :::
+# *But:* an empty list harms nobody; say both, what a system has where it answers and how often it does.
+#
+# {glue:md}`basis_coverage`
+
+# %% [markdown]
+# **16. Publish code and parameters.**
+# :::{finding} own/READINGS
+# holds: Two numbers exchanged in one sentence of a paper are worth {value:.3f} of nDCG@10
+#   ([E12](#err-e12)).
+# refuted: Two numbers exchanged in one sentence of a paper ([E12](#err-e12)) are worth nothing on these data.
+# open: Two numbers exchanged in one sentence of a paper ([E12](#err-e12)) may be worth up to {high:.3f} of
+#   nDCG@10.
+# :::
+# *But:* a name is no algorithm: see what is called *user kNN, cosine* on the page on
+# {doc}`systems <systems>`.
+#
+# {glue:md}`basis_publish`
+
+# %% [markdown]
+# ### Beyond accuracy
+#
+# **17. Of concentration report one metric of evenness, popularity lift, and what chance gives.**
+# :::{finding} own/LTI-LOG-COUNT
+# holds: The long-tail index as it was printed is a metric of evenness: {value} of it is how often items are
+#   listed, whatever was popular before.
+# refuted: Of the long-tail index as it was printed only {value} is how often items are listed.
+# open: Of the long-tail index as it was printed {value} is how often items are listed ({low} to {high}).
+# :::
+# *But:* all of them depend on the numbers of items and of places; compare no two data sets.
+#
+# {glue:md}`basis_even`
+
+# %% [markdown] tags=["general"]
+# (sec-guide-condensed)=
+# ## Where chapters seem to disagree: condensed lists
+#
+# A condensed list keeps of a ranking what the user rated in the test. Four chapters speak of it, of four
+# questions.
+#
+# | chapter | asks | what decides |
+# |---|---|---|
+# | {doc}`1 <01_design_alternatives>` | is it a recommendation? | no: what users did not rate is not there |
+# | {doc}`4 <04_overcoming_popularity_bias>` | does bpref, which counts in such lists, order systems as the truth does? | how users choose what they rate |
+# | {doc}`5 <05_true_false_positives>` | what becomes of differences? | how much is rated; with likes only nothing is left |
+# | {doc}`7 <07_offline_options>` | does the winner stay, and who is right? | how popularity goes with liking |
+
+# %% [markdown]
+# :::{finding} own/RTEST-TAU
+# holds: It is another task: orders by full and by condensed lists have a $\tau$ of {value:.2f}.
+# refuted: Orders by full and by condensed lists have a $\tau$ of {value:.2f} on these data.
+# open: Orders by full and by condensed lists have a $\tau$ of {value:.2f} ({low:.2f} to {high:.2f}).
+# :::
+# :::{finding} own/CONDENSED-REVERSED
+# holds: Of 91 pairs of systems {value} are reversed, significantly both times.
+# refuted: Of 91 pairs of systems none is surely reversed.
+# open: Of 91 pairs of systems {low} to {high} are surely reversed.
+# :::
+# :::{finding} MCCRS20-C-CONDLOSS/1
+# holds: The median effect size is {value} of that in full lists.
+# refuted: The median effect size is still {value} of that in full lists.
+# open: The median effect size is {low} to {high} of that in full lists.
+# :::
+#
+# - **Where popularity misleads,** ask condensed lists.
+#   :::{finding} own/WORLDS-OPPOSED-OWN
+#   holds: In worlds where popular items are liked less, they keep the true order of systems with a $\tau$ of
+#     {value:.2f} or more.
+#   refuted: In worlds where popular items are liked less, they fall to a $\tau$ of {value:.2f} with the truth.
+#   open: -
+#   :::
+#   :::{finding} own/COAT-CONDENSED-WRONG
+#   holds: On Coat, whose observed ratings are of items {glue:text}`observed_coat`, they are wrong about {value}
+#     of the pairs of systems that random judgments tell apart,
+#   refuted: -
+#   open: -
+#   :::
+#   :::{finding} own/COAT-DEFAULT-WRONG
+#   holds: and full lists about {value}.
+#   refuted: -
+#   open: -
+#   :::
+#   :::{finding} own/CM-CONDENSED-WRONG
+#   holds: On CM100k, with ratings of items {glue:text}`observed_cm100k`, it is {value}
+#   refuted: -
+#   open: -
+#   :::
+#   :::{finding} own/CM-DEFAULT-WRONG
+#   holds: against {value}.
+#   refuted: -
+#   open: -
+#   :::
+# - **Where popular items are liked more,** ask full lists.
+#   :::{finding} own/WORLDS-AGREEING-STRONG
+#   holds: In such worlds their $\tau$ with the truth is {value:.2f} larger if users rate strongly what they will
+#     like,
+#   refuted: In such worlds their $\tau$ with the truth is not larger even if users rate what they will like,
+#   open: In such worlds neither is surely nearer to the truth if users rate strongly what they will like,
+#   :::
+#   :::{finding} own/WORLDS-AGREEING-BLIND
+#   holds: and {value:.2f} larger if they rate blindly.
+#   refuted: and not larger if they rate blindly.
+#   open: and neither surely is if they rate blindly.
+#   :::
+# - **bpref** reads a condensed list by its whole order: rule 10 asks it about the order of all items, the lines
+#   above are about the first ten. An answer to one is none to the other.
+# - **With likes only,** neither will do: condensed lists then say nothing, and full ones take the
+#   unrated for disliked. Claim little (rule 11).
+#
+# So report both if you have dislikes, never compare a value of one with a value of the other, and say how
+# you think that popularity goes with liking in your data.
+
+# %% [markdown] tags=["general"]
+# (sec-guide-authors)=
+# ## Checklist for authors
+#
+# The numbers are those of the rules.
+
+# %% tags=["remove-input"]
+HTML(rules.checklist_html("author"))
+
+# %% [markdown] tags=["general"]
+# (sec-guide-reviewers)=
+# ## Checklist for reviewers
+#
+# The numbers are those of the rules.
+
+# %% tags=["remove-input"]
+HTML(rules.checklist_html("reviewer"))

@@ -1,0 +1,421 @@
+"""The scorecard: totals, a bar for each paper, and a row for each claim, all from one document."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from recbias.book.html import claim_link, estimate_text, table_html, typeset
+from recbias.book.signs import SIGNS, WORDS, legend_html, outcome, sign_html, word_html
+from recbias.claims import kept
+from recbias.claims.reading import (
+    HANGS_ON_NO_DATA,
+    NO_ASSERTION,
+    STANDINGS,
+    WRITTEN,
+    Document,
+    Totals,
+    answer_totals,
+    assertion_totals,
+    chapter_answers,
+    chapter_apart,
+    criteria_totals,
+    group,
+    number,
+    paper_totals,
+    totals,
+)
+from recbias.claims.topics import chapters
+from recbias.claims.writing import called
+from recbias.experiment.results import recorded_datasets
+
+SITE_FILES = ("claims.json", "claims.schema.json", "scorecard.csv", "recount.py")
+"""What a site has beside its scorecard: all claims, their schema, a table, a script that counts."""
+
+PAPERS: Mapping[str, str] = {
+    "BCC17": "Bellogín, Castells, Cantador 2017",
+    "MCCRS20": "Mena-Maldonado et al. 2020",
+    "CCM20": "Cañamares, Castells, Moffat 2020",
+    "ATM15": "Adamopoulos, Tuzhilin, Mountanos 2015",
+    "TOIS21": "Mena-Maldonado et al. 2021",
+}
+"""What readers call the papers."""
+
+HEADLINES = (
+    "BCC17-F4L",
+    "BCC17-F2C",
+    "BCC17-F8-1R",
+    "MCCRS20-F1-BL",
+    "MCCRS20-C-WHICH",
+    "CCM20-C-SIGFLIP",
+    "ATM15-C-AGG",
+)
+"""What the abstracts of the papers put first; chosen by them, not by what became of it."""
+
+KINDS: Mapping[str, str] = {
+    "empirical": "claims that only a measurement on data can decide",
+    "theorem": "identities and bounds, checked on data",
+    "definition": "options and records, checked on data",
+    HANGS_ON_NO_DATA: "claims that hang on no data: theorems, definitions, simulated worlds",
+    NO_ASSERTION: "entries that restate no assertion of a paper",
+}
+"""Groups of claims that are counted apart, in the words of the page."""
+
+_APART = (HANGS_ON_NO_DATA, NO_ASSERTION)
+_IMPORTANCE = ("no", "partly", "undecided", "yes", "untestable")
+"""Outcomes, the one that a reader should see first in front."""
+
+Claim = Mapping[str, Any]
+"""A claim as the document has it."""
+
+
+def document_text(dataset: str) -> str:
+    """Write the document of an edition: all recorded data sets, and its own where it is none."""
+    recorded = recorded_datasets()
+    return kept.document(*(() if dataset in recorded else sorted((dataset, *recorded))))
+
+
+def load_document(dataset: str, write: Callable[[str], str] = document_text) -> Document:
+    """Read the document of an edition as its pages show it: its own data set comes first."""
+    document: dict[str, Any] = json.loads(write(dataset))
+    own = called(dataset)[0]
+    document["datasets"].sort(key=lambda each: each["name"] != own)
+    return document
+
+
+# -- totals ------------------------------------------------------------------------------------
+
+
+def totals_html(document: Document) -> str:
+    """Write what became of the claims: a sentence, a bar for each paper, what the signs mean."""
+    counts = _outcomes(answer_totals(document)["empirical"])
+    told = ", ".join(
+        f'<strong data-n="{name}">{counts[name]}</strong> {word}' for name, word in WORDS.items()
+    )
+    n_claims = f'<strong data-n="all">{counts.total()}</strong>'
+    return (
+        f'<p class="totals" role="status">Of <span class="counted">{n_claims} '
+        f"<span data-counted>{KINDS['empirical']}</span></span>: {told}.</p>"
+        f"{bars_html(document)}{legend_html()}"
+    )
+
+
+def bars_html(document: Document, page: str = "") -> str:
+    """Write a bar for each paper, which leads to the rows of its claims."""
+    rows = []
+    for paper, cells in paper_totals(document).items():
+        counts = _outcomes(cells)
+        told = ", ".join(f"{counts[name]} {WORDS[name]}" for name in WORDS if counts[name])
+        segments = "".join(
+            f'<span class="sign {name}" data-n="{name}" style="flex-grow: {counts[name]}" '
+            f'title="{counts[name]} {WORDS[name]}"{"" if counts[name] else " hidden"}>'
+            f"{SIGNS[name]} {counts[name]}</span>"
+            for name in SIGNS
+        )
+        anchor = "" if page else f' id="paper-{paper}"'
+        rows.append(
+            f'<li data-paper="{paper}"><a{anchor} href="{page}#paper-{paper}">'
+            f'{escape(PAPERS[paper])}</a><span class="of" data-n="all">{cells["all"]}</span>'
+            f'<span class="bar" role="img" aria-label="{told}">{segments}</span></li>'
+        )
+    return f'<ul class="bars">{"".join(rows)}</ul>'
+
+
+def _outcomes(cells: Mapping[str, int]) -> Counter[str]:
+    """Join the verdicts of a row of totals to outcomes."""
+    counts: Counter[str] = Counter()
+    for verdict, n in cells.items():
+        if verdict != "all":
+            counts[outcome(verdict)] += n
+    return counts
+
+
+def criteria_html(document: Document) -> str:
+    """Say how many criteria were written before any value was seen, and what would decide more."""
+    table = criteria_totals(document)
+    before, after = (sum(cells[name] for cells in table.values()) for name in WRITTEN)
+    own = table["empirical"]
+    text = (
+        f'<p class="criteria"><strong>{before}</strong> of the {before + after} criteria were '
+        "written before any value of ours had been seen. The other "
+        f"{after} were written, or written anew, after pilot values; their claims say <em>pilot "
+        f"seen</em>. Of those that only a measurement decides, it is {own[WRITTEN[0]]} of "
+        f"{own['all']}.</p>"
+    )
+    rows = [
+        (f"{_named(claim)}{_pilot(claim)}", typeset(claim["claim"]), escape(_wanted(claim)))
+        for claim in document["claims"]
+        if group(claim) == "empirical" and claim["answers"]["reproduced"] == "undecided"
+    ]
+    if not rows:
+        return text
+    listed = table_html(("claim", "what it says", "what would decide it"), rows, style="labelled")
+    return (
+        f"{text}<details><summary>What would decide the {len(rows)} undecided</summary>{listed}"
+        "</details>"
+    )
+
+
+def _wanted(claim: Claim) -> str:
+    """Say what would decide a claim on the data sets where it is at home."""
+    told: dict[str, list[str]] = {}
+    for name in claim["answers"]["home"]:
+        verdict = claim["verdicts"][name]
+        if text := verdict["would decide"] or verdict["reason"]:
+            text = text.removeprefix("What would decide it: ").removeprefix("What would decide it ")
+            told.setdefault(text.removesuffix("."), []).append(name)
+    if not told:
+        return "a result that is not yet recorded"
+    return "; ".join(f"{', '.join(names)}: {text}" for text, names in told.items())
+
+
+def _pilot(claim: Claim) -> str:
+    return ' <em class="pilot">pilot seen</em>' if claim["pilot seen"] else ""
+
+
+# -- rows --------------------------------------------------------------------------------------
+
+
+def headlines_html(document: Document) -> str:
+    """Write the rows of what the papers are known for."""
+    by_id = {claim["id"]: claim for claim in document["claims"]}
+    rows = "".join(
+        f'<tr><th scope="row">{claim_link(name, typeset(by_id[name]["claim"]))}'
+        f' <span class="of">{escape(PAPERS[by_id[name]["paper"]])}</span></th>'
+        f'<td class="says">{_found(by_id[name], document)}</td>'
+        f"<td>{_reproduced(by_id[name])}</td></tr>"
+        for name in HEADLINES
+        if name in by_id
+    )
+    head = _head("what the papers say first", "what we find", "reproduced")
+    return f'<table class="claims headlines">{head}<tbody>{rows}</tbody></table>'
+
+
+def rows_html(document: Document) -> str:
+    """Write all claims of written chapters, folded by chapter; what counts apart comes last."""
+    folds = []
+    answers, papers = chapter_answers(document), _papers(document)
+    shown = [claim for claim in document["claims"] if claim["page"]]
+    for topic, page in chapters().items():
+        rows = [each for each in shown if each["chapter"] == topic and group(each) not in _APART]
+        if not rows:
+            continue
+        title = f"{topic[0].upper()}{topic[1:]}"
+        link = f'<p><a href="{page}.html">Read the chapter</a></p>'
+        counts = _outcomes(answers[topic])
+        folds.append(_fold(f"chapter-{page}", title, papers[topic], rows, link, document, counts))
+    for name in _APART:
+        rows = [each for each in shown if group(each) == name]
+        if rows:
+            title = KINDS[name][0].upper() + KINDS[name][1:]
+            counts = _outcomes(answer_totals(document)[name])
+            folds.append(_fold("", title, "", rows, "", document, counts))
+    return "".join(folds)
+
+
+def _fold(
+    anchor: str,
+    title: str,
+    papers: str,
+    claims: Sequence[Claim],
+    link: str,
+    document: Document,
+    counts: Counter[str],
+) -> str:
+    ordered = sorted(claims, key=lambda claim: (_place(claim), _importance(claim)))
+    rows = "".join(_row(claim, document) for claim in ordered)
+    told = "".join(
+        f'<span data-n="{name}"{"" if counts[name] else " hidden"}>{sign_html(name)} '
+        f'<span class="n">{counts[name]}</span></span> '
+        for name in SIGNS
+    )
+    names = "".join(f"<span>{escape(each['title'])}</span>" for each in document["datasets"])
+    strip = f'<span class="strip names" aria-hidden="true">{names}</span>'
+    head = _head(
+        "claim", "what we find", "published", "measured", "reproduced", f"{strip}elsewhere"
+    )
+    of = f" ({papers})" if papers else ""
+    name = f' id="{anchor}"' if anchor else ""
+    return (
+        f'<details class="chapter"{name}><summary><strong>{escape(title)}</strong>{of} '
+        f'<span class="counts">{told}</span></summary>{link}'
+        f'<table class="claims">{head}<tbody>{rows}</tbody></table></details>'
+    )
+
+
+def _head(*titles: str) -> str:
+    cells = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    return f"<thead><tr>{cells}</tr></thead>"
+
+
+def _place(claim: Claim) -> int:
+    return list(KINDS).index(group(claim))
+
+
+def _importance(claim: Claim) -> int:
+    return _IMPORTANCE.index(outcome(claim["answers"]["reproduced"]))
+
+
+def _papers(document: Document) -> dict[str, str]:
+    """Name the papers of each chapter."""
+    found: dict[str, dict[str, None]] = {}
+    for claim in document["claims"]:
+        found.setdefault(claim["chapter"], {})[claim["paper"]] = None
+    return {topic: ", ".join(papers) for topic, papers in found.items()}
+
+
+def _row(claim: Claim, document: Document) -> str:
+    part = _measured(claim, document)
+    published = part["published"] if part else ""
+    kind = "" if group(claim) == "empirical" else f' <span class="of">{claim["class"]}</span>'
+    return (
+        f'<tr class="claim-row" id="{claim["id"].lower()}" data-paper="{claim["paper"]}" '
+        f'data-chapter="{escape(claim["chapter"])}" data-class="{group(claim)}" '
+        f'data-verdict="{outcome(claim["answers"]["reproduced"])}">'
+        f'<th scope="row">{_named(claim)}{kind}{_pilot(claim)} '
+        f'<span class="says">{typeset(claim["claim"])}</span></th>'
+        f'<td class="says">{_found(claim, document)}</td>'
+        f'<td class="number" data-head="published">{typeset(published)}</td>'
+        f'<td class="number" data-head="measured">{typeset(value_text(claim, part))}</td>'
+        f'<td data-head="reproduced">{_reproduced(claim)}</td>'
+        f'<td data-head="by data set">{_elsewhere(claim, document)}</td></tr>'
+    )
+
+
+def _named(claim: Claim) -> str:
+    return claim_link(claim["id"], claim["id"])
+
+
+def shown_on(claim: Claim, document: Document) -> str:
+    """Choose the data set whose finding a row shows.
+
+    That of an edition of one's own data, else where the claim is at home, else where it could be
+    decided.
+    """
+    datasets = [each["name"] for each in document["datasets"]]
+    names = [each["name"] for each in document["datasets"] if not each["recorded"]]
+    names += [name for name in datasets if name in claim["answers"]["home"]]
+    names += datasets
+    led = (name for name in names if claim["verdicts"][name]["lead"])
+    return str(next(led, names[0]))
+
+
+def _lead(verdict: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    return verdict["parts"][verdict["lead"] - 1] if verdict["lead"] else None
+
+
+def _found(claim: Claim, document: Document) -> str:
+    """Say what was found, and on which data."""
+    name = shown_on(claim, document)
+    verdict = claim["verdicts"][name]
+    if not (part := _lead(verdict)):
+        reason = claim["answers"]["reason"] or verdict["reason"] or "nothing was measured"
+        return f'<span class="of">{escape(reason)}</span>'
+    titles = {each["name"]: each["title"] for each in document["datasets"]}
+    where = (
+        "" if claim["answers"]["no data"] else f' <span class="of">{escape(titles[name])}</span>'
+    )
+    told = dict.fromkeys(each["found"] for each in (part, _measured(claim, document)) if each)
+    return " ".join(f"{typeset(text)}." for text in told) + where
+
+
+def _measured(claim: Claim, document: Document) -> Mapping[str, Any] | None:
+    """Choose the part whose value a row shows: that beside a published one, else the first told."""
+    verdict = claim["verdicts"][shown_on(claim, document)]
+    against = (part for part in verdict["parts"] if part["measured"] and part["published"])
+    return next(against, None) or _lead(verdict)
+
+
+def value_text(claim: Claim, part: Mapping[str, Any] | None) -> str:
+    """Write the value of a part with its interval; nothing where none was measured, or none is."""
+    if part is None or not part["measured"]:
+        return ""
+    value, (low, high) = number(part["value"]), map(number, part["interval"])
+    if part["unit"] == "violation" or math.isnan(value):
+        return ""
+    records = claim["records"]
+    difference = part["record"] is not None and records[part["record"] - 1]["difference"]
+    return estimate_text(value, (low, high), part["unit"], difference=difference)
+
+
+def _reproduced(claim: Claim) -> str:
+    return word_html(claim["answers"]["reproduced"])
+
+
+def _elsewhere(claim: Claim, document: Document) -> str:
+    """Write the sign of every data set, and on how many others the claim holds."""
+    words = escape(claim["answers"]["elsewhere"])
+    if claim["answers"]["no data"]:
+        return words
+    found = {each["title"]: claim["verdicts"][each["name"]] for each in document["datasets"]}
+    told = ", ".join(f"{title} {verdict['verdict']}" for title, verdict in found.items())
+    signs = "".join(sign_html(verdict["verdict"]) for verdict in found.values())
+    return (
+        f'<span class="strip" role="img" aria-label="{escape(told)}" title="{escape(told)}">'
+        f"{signs}</span> {words}"
+    )
+
+
+# -- tables ------------------------------------------------------------------------------------
+
+
+def all_totals_html(document: Document) -> str:
+    """Write all totals behind a click: where claims are at home, and on this edition's data."""
+    edition = document["datasets"][0]
+    tables = {
+        "Verdicts where claims are at home": answer_totals(document),
+        "When their criteria were written": criteria_totals(document),
+        f"Verdicts on {edition['title']}": totals(document, edition["name"]),
+        "The same by all parts alike, details included": totals(
+            document, edition["name"], strict=True
+        ),
+    }
+    text = "".join(
+        f"<p>{escape(title)}:</p>{_totals_table(table)}" for title, table in tables.items()
+    )
+    return (
+        "<details><summary>By class, by data, by when criteria were written, by chapter</summary>"
+        f"{text}<p>What the papers assert behind their claims. An assertion that is judged is part "
+        "of a verdict, on this claim or another; one that cannot be checked says why on the "
+        f"claim's page:</p>{chapters_html(document)}</details>"
+    )
+
+
+def _totals_table(table: Totals) -> str:
+    head = ("class", *next(iter(table.values())))
+    rows = ((escape(row), *map(str, cells.values())) for row, cells in table.items())
+    return table_html(head, rows)
+
+
+def chapters_html(document: Document) -> str:
+    """Write a line per chapter: its claims, and what became of the assertions behind them."""
+    rows, papers = [], _papers(document)
+    counts, apart = assertion_totals(document), chapter_apart(document)
+    for topic, chapter in chapters().items():
+        n_claims = sum(claim["chapter"] == topic for claim in document["claims"]) - apart[topic]
+        title = escape(f"{topic[0].upper()}{topic[1:]}")
+        more = f"; apart: {apart[topic]} with {NO_ASSERTION}" if apart[topic] else ""
+        rows.append(
+            [
+                f'<a href="{chapter}.html">{title}</a>' if chapter else f"{title}, not yet written",
+                escape(papers.get(topic, "")),
+                f"{n_claims}{more}",
+                *(str(counts.get(topic, {}).get(name, 0)) for name in ("all", *STANDINGS)),
+            ]
+        )
+    return table_html(("chapter", "papers", "claims", "assertions", *STANDINGS), rows)
+
+
+def files_html() -> str:
+    """Write links that hand out the scorecard: what the site has beside it."""
+    files = [f'<span data-file="{name}">{name}</span>' for name in SITE_FILES]
+    return (
+        f"<p>All of it in one document that programs read: {files[0]}, under {files[1]}; a line "
+        f"for each part of a verdict: {files[2]}. Every total on this page is counted from the "
+        f"document, and {files[3]}, a script of a few lines, counts them again. <code>recbias "
+        "claims --json</code> prints it.</p>"
+    )

@@ -1,0 +1,11 @@
+"""All combinations of options of one comparison, and what they say together.
+
+Begin with `universes`. Options are crossed (`crossing`), what is trained together is measured
+together (`measuring`), and many universes say something together (`summary`). Which options are
+crossed by default was fixed before any result (`defaults`).
+"""
+
+from recbias.multiverse.defaults import default_options
+from recbias.multiverse.universes import Universes, universes
+
+__all__ = ["Universes", "default_options", "universes"]

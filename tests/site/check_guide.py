@@ -1,0 +1,277 @@
+"""Answer the six questions of the guide in every way, and compare what is shown.
+
+    python tests/site/check_guide.py SITE_FOLDER
+
+What a line has to be is told by a table of this file; its paragraph is what the package writes of
+that line (`methods_paragraph`) and of the data that the edition's results name. All combinations
+are clicked, at two widths, light and dark; then the questions are answered by keyboard alone.
+Without scripts every line stands in a table, with the numbers of sentences that make its paragraph.
+On paper each checklist has to fit one sheet. Exit 1 on a fault. Needs what `offline_check.py`
+needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from chromium import launch
+from recbias.claims import load_chapter
+from recbias.claims.topics import chapters
+from recbias.experiment.decisions import methods_paragraph
+from recbias.experiment.options import Options
+
+PAGES = ("notebooks/guide.html", "on/*/notebooks/guide.html")
+OPTIONS = {
+    "dislikes": ("yes", "no"),
+    "times": ("yes", "no"),
+    "random": ("no", "yes"),
+    "size": ("all", "part"),
+    "compared": ("lists", "popularity", "stars", "values"),
+    "relation": ("unknown", "agree", "unrelated", "opposed"),
+}
+FULL, ONE, CLASSES = "AI-AN-AR {}; metric: ", "TI-AN-1R {}; metric: ", "TI-AN-P1R m=10 {}; metric: "
+LINES = (  # what is compared, dislikes, random judgments, relation; then what the line has
+    ("values", "*", "*", "*", f"{ONE}P@10|t=100"),
+    ("popularity", "*", "*", "*", f"split: uniform 0.2; {ONE}P@10|t=100"),
+    ("stars", "yes", "*", "*", "AI-AN-AR {} condensed; metric: AUC"),
+    ("stars", "no", "*", "*", ""),
+    ("lists", "*", "yes", "*", f"split: whole; test: unbiased; {FULL}P@10"),
+    ("lists", "yes", "no", "opposed", f"{FULL}antiP@10"),
+    ("lists", "yes", "no", "*", f"{FULL}P@10"),
+    ("lists", "no", "no", "opposed", f"split: uniform 0.2; {ONE}P@10|t=100"),
+    ("lists", "no", "no", "unrelated", f"{CLASSES}P@10|t=100"),
+    ("lists", "no", "no", "*", f"{FULL}P@10"),
+)
+"""The first that fits; an empty text where there is no design."""
+SPLITS = {("yes", "all"): "temporal 0.2", ("yes", "part"): "temporal 0.2",
+          ("no", "all"): "k-fold 5", ("no", "part"): "ratio 0.2"}  # fmt: skip
+"""By times and size, of a line that names no split."""
+WIDTHS, SCHEMES = (1300, 390), ("light", "dark")
+SHEET = (718, 1053)
+"""Pixels: A4 within the margins of the style sheet."""
+
+SHOWN = """
+root => ({
+  line: root.querySelector(".guide-line").textContent.trim(),
+  seen: root.querySelector(".guide-line").checkVisibility(),
+  terms: [...root.querySelectorAll(".guide-more dt")].map(each => each.textContent),
+  empty: [...root.querySelectorAll(".guide-more dd")].filter(e => !e.textContent.trim()).length,
+  paragraph: root.querySelector(".guide-more .guide-paragraph")?.textContent ?? "",
+  wide: root.scrollWidth > root.clientWidth + 1,
+})
+"""
+CHOOSE = """
+(root, codes) => Object.entries(codes).forEach(([name, code]) =>
+  root.querySelector(`input[name=guide-${name}][value=${code}]`).click())
+"""
+
+
+def wanted(codes: Mapping[str, str]) -> str:
+    """Write the line of a combination; empty if there is none."""
+    key = [codes[name] for name in ("compared", "dislikes", "random", "relation")]
+    rest = next(
+        line
+        for *given, line in LINES
+        if all(each in ("*", code) for each, code in zip(given, key, strict=True))
+    )
+    if not rest:
+        return ""
+    has_dislikes = codes["dislikes"] == "yes" or "unbiased" in rest
+    *before, lists, metric = rest.format("rel>=4" if has_dislikes else "rel>=1").split("; ")
+    if not before:
+        before = [f"split: {SPLITS[codes['times'], codes['size']]}"]
+    return "; ".join([before[0], "seed: 1", *before[1:], f"lists: {lists}", metric, "pairs: t"])
+
+
+def facts_of(dataset: str) -> Mapping[str, Any]:
+    """Find what an edition's results name as their data."""
+    for chapter in filter(None, chapters().values()):
+        for result in load_chapter(chapter, dataset).values():
+            if "n_ratings" in result.dataset:
+                return result.dataset
+    raise SystemExit(f"no results of {dataset}")
+
+
+def paragraph_of(line: str, facts: Mapping[str, Any]) -> str:
+    """Write the paragraph as it is read."""
+    return methods_paragraph(Options.parse(line), facts).replace("`", "")
+
+
+def check_choices(page: Page, facts: Mapping[str, Any]) -> tuple[list[str], int]:
+    """Click through all combinations; give the faults and how many there are."""
+    root = page.locator(".guide-questions")
+    offered = root.evaluate(
+        """root => [...root.querySelectorAll("fieldset")].map(set =>
+          [...set.querySelectorAll("input")].map(each => [each.name, each.value]))"""
+    )
+    if offered != [[[f"guide-{name}", code] for code in OPTIONS[name]] for name in OPTIONS]:
+        return [f"the questions are {offered}"], 0
+    faults, tried = [], 0
+    for values in itertools.product(*OPTIONS.values()):
+        codes, tried = dict(zip(OPTIONS, values, strict=True)), tried + 1
+        root.evaluate(CHOOSE, codes)
+        shown = root.evaluate(SHOWN)
+        name, line = " ".join(values), wanted(codes)
+        if not shown["seen"] or shown["wide"]:
+            faults.append(f"{name}: the answer is not seen, or wider than the page")
+        if not line:
+            if "no such design" not in shown["line"] or shown["paragraph"]:
+                faults.append(f"{name}: no reason is given, but {shown['line']!r}")
+            continue
+        if shown["line"] != line:
+            faults.append(f"{name}: the line is {shown['line']!r}, not {line!r}")
+        if shown["paragraph"] != paragraph_of(line, facts):
+            faults.append(f"{name}: another paragraph: {shown['paragraph']!r}")
+        if len(shown["terms"]) != 5 or shown["empty"]:
+            faults.append(f"{name}: the answer says {shown['terms']}")
+    return faults, tried
+
+
+def check_keyboard(page: Page) -> list[str]:
+    """Answer by Tab and arrows: each group is reached, and its second option shows its line."""
+    page.reload()
+    page.wait_for_selector(".guide-questions form:not([hidden])", state="attached")
+    codes = {name: options[0] for name, options in OPTIONS.items()}
+    faults = []
+    active = "document.activeElement?.name ?? ''"
+    for name, options in OPTIONS.items():
+        for _ in range(200):
+            page.keyboard.press("Tab")
+            if page.evaluate(active) == f"guide-{name}":
+                break
+        else:
+            return [*faults, f"{name} cannot be reached by keyboard"]
+        if page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "none":
+            faults.append(f"{name} does not show that it has the focus")
+        page.keyboard.press("ArrowDown")
+        codes[name] = options[1]
+        shown = page.locator(".guide-questions").evaluate(SHOWN)["line"]
+        if shown != wanted(codes):
+            faults.append(f"{name} by keyboard: {shown!r}, not {wanted(codes)!r}")
+    if page.locator(".guide-line").get_attribute("role") != "status":
+        faults.append("a new line is not announced")
+    return faults
+
+
+def check_table(page: Page, facts: Mapping[str, Any]) -> list[str]:
+    """Look at what stands there without scripts."""
+    root = page.locator(".guide-questions")
+    faults = []
+    if root.locator("form").is_visible():
+        faults.append("without scripts there are buttons that do nothing")
+    if not root.locator("table").is_visible():
+        return [*faults, "without scripts there is no table"]
+    lines = root.evaluate(
+        """root => [...root.querySelectorAll("td > p")].map(each =>
+          [each.querySelector("code").textContent, each.lastChild.textContent])"""
+    )
+    sentences = root.locator(".guide-sentences li").all_text_contents()
+    combinations = itertools.product(*OPTIONS.values())
+    all_lines = {wanted(dict(zip(OPTIONS, values, strict=True))) for values in combinations}
+    if {line for line, _ in lines} != all_lines - {""}:
+        faults.append(f"the table has the lines {sorted({line for line, _ in lines})}")
+    for line, numbers in lines:
+        told = []
+        for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers):
+            told += sentences[int(first) - 1 : int(last or first)]
+        if " ".join([*told, f"In full: {line}."]) != paragraph_of(line, facts):
+            faults.append(f"the sentences {numbers} are not the paragraph of {line}")
+    if "no such design" not in root.locator(".guide-none").inner_text():
+        faults.append("without scripts nothing says where there is no design")
+    return faults
+
+
+def check_sheets(page: Page) -> list[str]:
+    """Measure the checklists on paper: each starts a sheet, and fits it."""
+    page.set_viewport_size({"width": SHEET[0], "height": SHEET[1]})
+    page.emulate_media(media="print")
+    sheets = page.evaluate(
+        """() => [...document.querySelectorAll(".checklist")].map(each => {
+          const section = each.closest("section");
+          return {height: section.getBoundingClientRect().height, id: section.id,
+                  before: getComputedStyle(section).breakBefore,
+                  items: each.querySelectorAll("li").length,
+                  small: parseFloat(getComputedStyle(each.querySelector("li")).fontSize) < 12};
+        })"""
+    )
+    page.emulate_media(media="screen")
+    faults = [] if len(sheets) == 2 else [f"{len(sheets)} checklists"]
+    for sheet in sheets:
+        if sheet["height"] > SHEET[1]:
+            faults.append(f"{sheet['id']}: {sheet['height']:.0f} px do not fit a sheet")
+        if sheet["before"] != "page":
+            faults.append(f"{sheet['id']} does not start a sheet")
+        if sheet["items"] < 17 or sheet["small"]:
+            faults.append(f"{sheet['id']}: {sheet['items']} lines, or small ones")
+    return faults
+
+
+def check_page(browser: Browser, path: Path, facts: Mapping[str, Any]) -> tuple[list[str], int]:
+    """Check a guide by click and keyboard, without scripts, and on paper."""
+    faults: list[str] = []
+    tried = 0
+    for width, scheme in itertools.product(WIDTHS, SCHEMES):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        page = context.new_page()
+        page.goto(path.as_uri())
+        if page.locator(".guide-questions").count() != 1:
+            return ["no questions"], 0
+        found, number = check_choices(page, facts)
+        tried += number
+        found += check_keyboard(page)
+        if (width, scheme) == (WIDTHS[0], SCHEMES[0]):
+            found += check_sheets(page)
+        faults += [f"{width} px, {scheme}: {fault}" for fault in found]
+        context.close()
+    for width in WIDTHS:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, java_script_enabled=False
+        )
+        page = context.new_page()
+        page.goto(path.as_uri())
+        faults += [f"{width} px, no scripts: {fault}" for fault in check_table(page, facts)]
+        context.close()
+    return faults, tried
+
+
+def edition_of(site: Path, path: Path) -> str:
+    """Read the data set of an edition from the notebook that its page hands out."""
+    notebook = path.parents[1] / "_sources" / "notebooks" / "guide.ipynb"
+    found = re.search(r'dataset: str = \\"([^"\\]+)\\"', notebook.read_text(encoding="utf-8"))
+    if not found:
+        raise SystemExit(f"{notebook.relative_to(site)} names no data set")
+    return found[1]
+
+
+def main() -> int:
+    """Check the site named on the command line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("site", type=Path)
+    site = parser.parse_args().site.resolve()
+    pages = sorted(page for pattern in PAGES for page in site.glob(pattern))
+    if not pages:
+        sys.exit(f"no guide under {site}")
+    n_faults = 0
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        for path in pages:
+            faults, tried = check_page(browser, path, facts_of(edition_of(site, path)))
+            print("\n".join(f"{path.relative_to(site)}: {fault}" for fault in faults[:20]))
+            print(f"{path.relative_to(site)}: {tried} choices, {len(faults)} faults")
+            n_faults += len(faults)
+        browser.close()
+    return int(n_faults > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
