@@ -148,14 +148,12 @@ def _of_misses() -> list[Figure]:
         of_misses.lead(results["systems"]),
         of_misses.two_counts(results["systems"]),
         of_misses.item_curves(*items),
-        of_misses.item_functions(*items),
-        of_misses.flat(results),
         of_misses.each_count(results["systems"]),
-        of_misses.tau_maps(results["worlds"], results["points"], results["bars"]),
+        of_misses.which_count(results["worlds"]),
         of_judgments.judged_orders(judged, 10),
         of_judgments.mixed_orders(judged, 10),
-        of_judgments.trusted_shares(results["trust"]),
         of_judgments.answers(results["trust"]),
+        of_judgments.compatible(results["trust_answers"], results["points"], results["bars"]),
     ]
 
 
