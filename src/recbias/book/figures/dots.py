@@ -43,6 +43,7 @@ def dots(
     across: Words = "",
     levels: Mapping[str, float] | Sequence[float] = (),
     keyed: Sequence[str] | None = None,
+    marks: str = MARKS,
     hollow: str = "",
     apart: bool = True,
     log: bool = False,
@@ -84,7 +85,7 @@ def dots(
             elif beside:  # in the order of the rows, so that no two dots hide each other
                 places += np.linspace(-_SPREAD / 2, _SPREAD / 2, len(own))
             look: dict[str, Any] = {
-                "marker": MARKS[number % len(MARKS)],
+                "marker": marks[number % len(marks)],
                 "markersize": 7,
                 "label": each,
             }
