@@ -115,14 +115,19 @@ def dots(
 
 
 def differences(
-    rows: pd.DataFrame, *, title: str, winners: tuple[str, str], across: Words
+    rows: pd.DataFrame,
+    *,
+    title: str,
+    winners: tuple[str, str],
+    across: Words,
+    width: float = WIDTH,
 ) -> Picture:
     """Draw differences as dots, each marked by who wins, as far as its interval tells."""
     signs = (rows["low"] > 0).astype(int) - (rows["high"] < 0).astype(int)
     words = {1: winners[0], -1: winners[1], 0: "open"}
     return dots(
         rows.assign(line=signs.map(words)), title=title, keyed=list(words.values()), hollow="open",
-        levels=(0,), across=across,
+        levels=(0,), across=across, width=width,
     )  # fmt: skip
 
 
