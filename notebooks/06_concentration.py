@@ -367,7 +367,9 @@ HTML(tables.values_table(tables.values_frame(measured, references, cutoff)))
 # ## Which metrics are one?
 #
 # Two metrics may be called one if Kendall's $\tau$ between the orders that they give to all systems
-# cannot be below .9, whatever order the pairs have that they do not resolve.
+# cannot be below .9, whatever order the pairs have that they do not resolve. That is asked of all systems of this
+# page; the poster's claim that LTI and Gini rank differently holds as soon as both surely order one pair of its
+# seven systems in reverse, so that it can be undecided where $\tau$ is 1.
 #
 # ```{glue:figure} fig_alike
 # :name: fig-alike

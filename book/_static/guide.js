@@ -28,6 +28,7 @@
     const rows = root.querySelectorAll(".guide-lines tbody tr");
     const notes = root.querySelectorAll(".guide-notes li");
     const told = root.querySelectorAll(".guide-sentences li");
+    const inFull = root.querySelector(".guide-in-full").textContent;
 
     // What is announced is the line; the rest is read where it stands.
     const said = element("p", "guide-line");
@@ -53,7 +54,11 @@
       numbersOf(written.nextSibling.textContent).forEach((number) =>
         paragraph.append(...copy(told[number]), " "),
       );
-      paragraph.append("In full: ", element("code", "", code), ".");
+      noted.forEach((each) => {
+        const said = notes[each].querySelector(".guide-said");
+        if (said) paragraph.append(said.textContent, " ");
+      });
+      paragraph.append(`${inFull} `, element("code", "", code), ".");
       const list = element("dl", "", ...copy(row.querySelector("dl")));
       list.append(
         element("dt", "", "And"),

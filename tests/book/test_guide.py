@@ -16,7 +16,7 @@ from recbias.book.guide.rules import RULES, basis_html, count_verdicts
 from recbias.claims.judging import load_chapter
 from recbias.claims.ledger import claims
 from recbias.errors import ConfigError
-from recbias.experiment.decisions import methods_paragraph
+from recbias.experiment.decisions import in_full, methods_paragraph
 from recbias.experiment.options import Options
 from recbias.experiment.outcomes import evaluate
 
@@ -32,7 +32,7 @@ def test_a_paragraph_is_its_sentences_and_its_line(line):
     options = Options.parse(line)
     assert str(options) == line
     told = questions.sentences_of(options, FACTS)
-    assert " ".join([*told, f"In full: `{line}`."]) == methods_paragraph(options, FACTS)
+    assert " ".join([*told, f"{in_full()} `{line}`."]) == methods_paragraph(options, FACTS)
 
 
 def test_sentences_stand_in_one_order_in_all_paragraphs():
@@ -47,6 +47,16 @@ def test_sentences_stand_in_one_order_in_all_paragraphs():
 def test_other_lines_are_told_otherwise():
     told = {tuple(questions.sentences_of(Options.parse(line), FACTS)) for line in LINES}
     assert len(told) == len(LINES) == 24
+
+
+def test_what_a_line_cannot_say_is_said_in_the_paragraph():
+    html = questions.questions_html(FACTS)
+    assert html.count('<q class="guide-said">') == len(questions.SAID) == 1
+    assert set(questions.SAID) <= set(NOTES)
+    told = {each.options.protocol.averaging.population for each in ADVICES if each.options
+            and str(each.options.split) == "temporal 0.2"}  # fmt: skip
+    assert told == {"tested", "runs", "groups"}
+    assert DESIGNS["sized"].measures.startswith("Do not compare")
 
 
 def test_every_design_note_and_option_is_of_use():
@@ -200,15 +210,17 @@ def test_verdicts_are_counted_of_all_recorded_data(monkeypatch):
     table = count_verdicts([own, worlds])
     assert table == {own: verdicts, worlds: {"ml-1m": "holds"}}
     assert asked[1] == ("coat", (own,)), "worlds are the same everywhere"
-    text = basis_html(rules.Rule({own: "holds", worlds: "refuted"}, ("BCC17-F2A",)), table)
+    home = {"BCC17-F2A": "partly"}
+    text = basis_html(rules.Rule({own: "holds", worlds: "refuted"}, ("BCC17-F2A",)), table, home)
     assert re.sub("<[^>]+>", "", text) == (
-        "Claims: BCC17-F2A. First sentence: holds on 1 of 3 data sets; fails on coat; open on "
-        "cm100k. Second sentence: fails in simulated worlds."
+        "The first sentence holds on 1 of 3 data sets; fails on coat; open on cm100k. The second "
+        "sentence fails in simulated worlds. What the papers claim: BCC17-F2A (partly)."
     )
     assert 'data-claim="BCC17-F2A"' in text
-    against = basis_html(rules.Rule({own: "refuted"}), table)
-    assert "Holds on 1 of 3 data sets; fails on ml-1m; open on cm100k." in against
-    assert "No recorded results tell." in basis_html(rules.Rule({own: "holds"}), {own: {}})
+    against = basis_html(rules.Rule({own: "refuted"}), table, {})
+    assert "This sentence holds on 1 of 3 data sets; fails on ml-1m; open on cm100k." in against
+    untold = basis_html(rules.Rule({own: "holds"}), {own: {}}, {})
+    assert "This sentence is told by no recorded results." in untold
 
 
 # -- lines run ------------------------------------------------------------------------------------

@@ -199,6 +199,21 @@ def test_a_paragraph_on_methods_names_all_that_a_value_depends_on():
     assert "No value can exceed" not in all_relevant
     assert "99 items drawn anew for each run" in one_relevant
     assert "No value can exceed 0.1." in one_relevant
+    assert "resample users, each with all their runs." in one_relevant
+    assert "resample users" not in all_relevant
+
+
+def test_what_is_expected_over_samples_is_told_as_such():
+    results = results_of()
+    asked = {"thin": "TI-AN-1R rel>=4"}
+    grid = Grid("synthetic", line_up("bcc17")[:3], asked, {"thin": ("P@10|t=100",)})
+    rows = value_rows(results, 0.01).query("label == 'thin'").assign(metric="P@10|t=100")
+    told = pages.methods_sentence(dataclasses.replace(results, grid=grid, values=rows), "thin")
+    assert (
+        "this item together with 99 non-relevant items drawn from all items that occur in the test "
+        "data, in expectation over all draws;"
+    ) in told
+    assert told.endswith("No value can exceed 0.1. A random ranking scores 0.0100.")
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_protocols_are_listed_with_every_code_and_option() -> None:
         if "rel>=" in name:
             assert str(Protocol.parse(name)).startswith(name.partition(" users=runs")[0][:8])
     told = " ".join(said("protocols", "TI-NN-1R t=100 rel>=4").split())
-    assert "ranked alone together with 99 non-relevant ones drawn from" in told
+    assert "is ranked with 99 non-relevant ones drawn from" in told
     assert "Ratings of 4 or more are relevant." in told
 
 

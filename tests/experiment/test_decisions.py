@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from importlib.metadata import version
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from recbias.experiment.decisions import (
     START,
     Choice,
     decisions_table,
+    in_full,
     methods_paragraph,
 )
 from recbias.experiment.options import PAIRED_TESTS, Options
@@ -142,7 +144,7 @@ FACTS = {"title": "A world", "n_ratings": 50_000, "n_users": 900, "n_items": 1_5
 
 def told(options):
     """Give the paragraph apart from its last sentence, and the options in that."""
-    words, _, last = methods_paragraph(options, FACTS).rpartition(" In full: ")
+    words, _, last = methods_paragraph(options, FACTS).rpartition(f" {in_full()} ")
     return words, Options.parse(last.strip("`."))
 
 
@@ -205,11 +207,14 @@ def test_a_paragraph_in_words():
         "keep 50 % of the ratings at random, keep users with 5 ratings or more.",
         "split into 5 random folds, each of which is the test once, drawn with seed 7.",
         "not all observed test ratings but `observed removed=30%`.",
-        "ranked alone together with 99 non-relevant ones drawn from all items with a test rating",
+        "is ranked with 99 non-relevant ones drawn from all items with a test rating",
         "Items that a system cannot score are not ranked. Ratings of 3.5 or more are relevant.",
         "We report `P@10`. Values are the mean over relevant",
-        "compared by sign tests over users, with Holm's correction where there are several pairs. "
-        "In full: `data: keep=50% users>=5;",
+        "compared by sign tests over users (by the mean over their relevant test items), all of "
+        "whom count alike there, with Holm's correction where there are several pairs. "
+        "All that is drawn, in splits, training, ties, samples and resamples, follows from "
+        "seed 7. "
+        f"In full (notation of recbias {version('recbias')}): `data: keep=50% users>=5;",
     ):
         assert words in text
     assert 10 <= text.count(". ") <= 14
@@ -260,8 +265,17 @@ SENTENCES = (
     (f"lists: {LISTS} users=relevant,trained>=5", f"{MEAN} users with a relevant test item, others "
      "being left out, users with 5 training ratings or more only."),
     ("lists: AI-AN-1R rel>=4 users=runs,trained<5", f"{MEAN} relevant test items, users with fewer "
-     "than 5 training ratings only."),
-    ("lists: AI-AN-1R rel>=4", f"{MEAN} relevant test items."),
+     "than 5 training ratings only, so that users weigh as many as they have."),
+    ("lists: AI-AN-1R rel>=4", f"{MEAN} relevant test items, so that users weigh as many as they "
+     "have."),
+    ("lists: AI-AN-1R rel>=4", "Systems are compared by paired t tests over users (by the mean "
+     "over their relevant test items), who weigh as many as these are, with Holm's correction "
+     "where "
+     "there are several pairs."),
+    ("lists: AI-AN-1R rel>=4; pairs: wilcoxon", "Systems are compared by Wilcoxon signed-rank "
+     "tests over users (by the mean over their relevant test items), all of whom count alike "
+     "there, with "
+     "Holm's correction where there are several pairs."),
     ("lists: AI-AN-P1R m=10 rel>=4", f"{MEAN} percentiles of popularity."),
     # B2
     ("", "Items that a system cannot score are not ranked."),
@@ -285,14 +299,24 @@ SENTENCES = (
     ("lists: AI-NN-AR N=2500 rel>=4", "For each user all relevant items are ranked together with "
      "2,500 non-relevant ones drawn from all items of the catalogue; training items are left out; "
      "unrated items count as not relevant (full lists)."),
-    ("lists: TI-NN-1R t=100 rel>=4", "Each relevant item of a user is ranked alone together with "
+    ("lists: TI-NN-1R t=100 rel>=4", "Each relevant item of a user is ranked with "
      "99 non-relevant ones drawn from all items with a test rating, anew each time; training items "
      "are left out; unrated items count as not relevant (full lists)."),
-    ("lists: TI-NN-1R-shared t=100 rel>=4", "Each relevant item of a user is ranked alone together "
+    ("lists: TI-NN-1R-shared t=100 rel>=4", "Each relevant item of a user is ranked "
      "with 99 non-relevant ones drawn from all items with a test rating, the same for all of them; "
      "training items are left out; unrated items count as not relevant (full lists)."),
-    ("lists: TI-AN-P1R m=10 rel>=4", "Each relevant item of a user is ranked alone together with "
+    ("lists: TI-AN-P1R m=10 rel>=4", "Each relevant item of a user is ranked with "
      "all items with a test rating of its own percentile of popularity, of 10; training items are "
+     "left out; unrated items count as not relevant (full lists)."),
+    ("lists: TI-AN-1R rel>=4", "Each relevant item of a user is ranked with all items with a test "
+     "rating; training items are left out; unrated items count as not relevant (full lists)."),
+    ("lists: TI-AN-1R rel>=4; metric: P@10|t=100", "Each relevant item of a user is ranked with 99 "
+     "non-relevant ones drawn from all items with a test rating, or with all of them where there "
+     "are fewer; the value is the expectation over all draws; training items are left out; unrated "
+     "items count as not relevant (full lists)."),
+    ("lists: AI-AN-AR rel>=4; metric: P@10|N=1000", "For each user all relevant items are ranked "
+     "together with 1,000 non-relevant ones drawn from all items of the catalogue, or with all of "
+     "them where there are fewer; the value is the expectation over all draws; training items are "
      "left out; unrated items count as not relevant (full lists)."),
     # C2
     ("lists: AI-AN-AR rel>=3.5", "Ratings of 3.5 or more are relevant."),

@@ -54,6 +54,8 @@ LINES = (  # what is compared, dislikes, random judgments, relation; then what t
 SPLITS = {("yes", "all"): "temporal 0.2", ("yes", "part"): "temporal 0.2",
           ("no", "all"): "k-fold 5", ("no", "part"): "ratio 0.2"}  # fmt: skip
 """By times and size, of a line that names no split."""
+SAMPLED = "All this is of a random sample of [number] users, the same for all systems."
+"""What the paragraph says where not all users can be ranked for."""
 WIDTHS, SCHEMES = (1300, 390), ("light", "dark")
 SHEET = (718, 1053)
 """Pixels: A4 within the margins of the style sheet."""
@@ -84,11 +86,17 @@ def wanted(codes: Mapping[str, str]) -> str:
     )
     if not rest:
         return ""
+    split = f"split: {SPLITS[codes['times'], codes['size']]}"
+    users = (
+        " users=tested" if "temporal" in split and "split" not in rest and FULL[:8] in rest else ""
+    )
     has_dislikes = codes["dislikes"] == "yes" or "unbiased" in rest
     *before, lists, metric = rest.format("rel>=4" if has_dislikes else "rel>=1").split("; ")
     if not before:
-        before = [f"split: {SPLITS[codes['times'], codes['size']]}"]
-    return "; ".join([before[0], "seed: 1", *before[1:], f"lists: {lists}", metric, "pairs: t"])
+        before = [split]
+    return "; ".join(
+        [before[0], "seed: 1", *before[1:], f"lists: {lists}{users}", metric, "pairs: t"]
+    )
 
 
 def facts_of(dataset: str) -> Mapping[str, Any]:
@@ -100,9 +108,10 @@ def facts_of(dataset: str) -> Mapping[str, Any]:
     raise SystemExit(f"no results of {dataset}")
 
 
-def paragraph_of(line: str, facts: Mapping[str, Any]) -> str:
+def paragraph_of(line: str, facts: Mapping[str, Any], size: str = "all") -> str:
     """Write the paragraph as it is read."""
-    return methods_paragraph(Options.parse(line), facts).replace("`", "")
+    text = methods_paragraph(Options.parse(line), facts).replace("`", "")
+    return text.replace(" In full (", f" {SAMPLED} In full (") if size == "part" else text
 
 
 def check_choices(page: Page, facts: Mapping[str, Any]) -> tuple[list[str], int]:
@@ -128,7 +137,7 @@ def check_choices(page: Page, facts: Mapping[str, Any]) -> tuple[list[str], int]
             continue
         if shown["line"] != line:
             faults.append(f"{name}: the line is {shown['line']!r}, not {line!r}")
-        if shown["paragraph"] != paragraph_of(line, facts):
+        if shown["paragraph"] != paragraph_of(line, facts, codes["size"]):
             faults.append(f"{name}: another paragraph: {shown['paragraph']!r}")
         if len(shown["terms"]) != 5 or shown["empty"]:
             faults.append(f"{name}: the answer says {shown['terms']}")
@@ -178,11 +187,12 @@ def check_table(page: Page, facts: Mapping[str, Any]) -> list[str]:
     all_lines = {wanted(dict(zip(OPTIONS, values, strict=True))) for values in combinations}
     if {line for line, _ in lines} != all_lines - {""}:
         faults.append(f"the table has the lines {sorted({line for line, _ in lines})}")
+    in_full = root.locator(".guide-in-full").inner_text()
     for line, numbers in lines:
         told = []
         for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers):
             told += sentences[int(first) - 1 : int(last or first)]
-        if " ".join([*told, f"In full: {line}."]) != paragraph_of(line, facts):
+        if " ".join([*told, f"{in_full} {line}."]) != paragraph_of(line, facts):
             faults.append(f"the sentences {numbers} are not the paragraph of {line}")
     if "no such design" not in root.locator(".guide-none").inner_text():
         faults.append("without scripts nothing says where there is no design")

@@ -216,6 +216,9 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
         when = drawn.get(rule.relevant, "once for all runs of a user")
         others = f"{rule.n_sampled:,} items drawn {when} from {candidates}"
         others += ", by their number of training ratings" if rule.drawn == "popularity" else ""
+    elif "t" in (given := dict(metric.given)):
+        others = f"{given['t'] - 1:,} non-relevant items drawn from {candidates}, in expectation "
+        others += "over all draws"
     ranked = f"For each user we rank their relevant test items together with {others}"
     if rule.per_run:
         ranked = f"For each relevant test item of a user we rank this item together with {others}"
@@ -230,6 +233,8 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
         f"unrated or not. {metric} is averaged {over}, and over the folds of the split "
         f"`{results.grid.split}` (protocol `{protocol}`)."
     )
+    if rule.per_run:
+        text += " Intervals resample users, each with all their runs."
     if rule.per_run and metric.cutoff and name == "P":
         text += f" No value can exceed {1 / metric.cutoff:g}."
     if "Random" in results.systems:

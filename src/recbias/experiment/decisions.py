@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 import pandas as pd
@@ -28,6 +29,7 @@ __all__ = [
     "START",
     "Choice",
     "decisions_table",
+    "in_full",
     "methods_paragraph",
     "protocol_in_words",
 ]
@@ -288,7 +290,7 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
     True
     """
     protocol, metric = options.protocol, options.measured
-    lists, values = _lists_words(protocol), _values_words(protocol)
+    lists, values = _lists_words(protocol, metric), _values_words(protocol)
     sentences = [
         f"The data ({dataset['title']}) are {dataset['n_ratings']:,} ratings by "
         f"{dataset['n_users']:,} users on {dataset['n_items']:,} items.",
@@ -302,9 +304,16 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
         *values,
         f"Systems are compared by {_pairs_words(options)}, with Holm's correction where there are "
         "several pairs.",
-        f"In full: `{options}`.",
+        "All that is drawn, in splits, training, ties, samples and resamples, follows from seed "
+        f"{options.seed}.",
+        f"{in_full()} `{options}`.",
     ]
     return " ".join(sentences)
+
+
+def in_full() -> str:
+    """Say before a line of options by which notation it is read."""
+    return f"In full (notation of recbias {version('recbias')}):"
 
 
 def protocol_in_words(protocol: Protocol) -> str:
@@ -328,9 +337,9 @@ def protocol_in_words(protocol: Protocol) -> str:
     return " ".join((*_lists_words(protocol), *_values_words(protocol)))
 
 
-def _lists_words(protocol: Protocol) -> tuple[str, ...]:
+def _lists_words(protocol: Protocol, metric: Metric | None = None) -> tuple[str, ...]:
     return (
-        _targets_sentence(protocol),
+        _targets_sentence(protocol, metric),
         f"Items that a system cannot score {_UNSCORED[protocol.unscored]}.",
         f"Ratings of {exact(protocol.min_rating)} or more are relevant.",
     )
@@ -359,28 +368,43 @@ def _split_words(rule: SplitRule, seed: int) -> str:
     return f"{rule.meaning}, drawn with seed {seed}" if rule.is_drawn else rule.meaning
 
 
-def _targets_sentence(protocol: Protocol) -> str:
+def _targets_sentence(protocol: Protocol, metric: Metric | None) -> str:
     rule = protocol.rule
     pool = {"AI": "all items of the catalogue", "TI": "all items with a test rating"}
     others = candidates = pool[rule.candidates]
+    expected = _expected_sample(metric)
     if rule.others == "NN":
         others = f"{rule.n_sampled:,} non-relevant ones drawn from {candidates}"
         others += " by their number of training ratings" if rule.drawn == "popularity" else ""
+    elif expected is not None:
+        others = f"{expected:,} non-relevant ones drawn from {candidates}"
     ranked = {
         "AR": f"For each user {others} are ranked"
         if others == candidates
         else f"For each user all relevant items are ranked together with {others}",
-        "1R": f"Each relevant item of a user is ranked alone together with {others}, anew each "
-        "time",
-        "1R-shared": f"Each relevant item of a user is ranked alone together with {others}, the "
-        "same for all of them",
-        "P1R": f"Each relevant item of a user is ranked alone together with {others} of its own "
-        f"percentile of popularity, of {rule.n_groups}",
+        "1R": f"Each relevant item of a user is ranked with {others}",
+        "1R-shared": f"Each relevant item of a user is ranked with {others}, the same for all of "
+        "them",
+        "P1R": f"Each relevant item of a user is ranked with {others} of its own percentile of "
+        f"popularity, of {rule.n_groups}",
     }[rule.relevant]
+    if expected is not None:
+        ranked += ", or with all of them where there are fewer; the value is the expectation over "
+        ranked += "all draws"
+    elif rule.relevant == "1R" and rule.others == "NN":
+        ranked += ", anew each time"
     train = "stay in" if rule.with_train else "are left out"
     condensed = "only what the user rated in the test is kept of that (condensed lists)"
     whole = "unrated items count as not relevant (full lists)"
     return f"{ranked}; training items {train}; {condensed if protocol.condensed else whole}."
+
+
+def _expected_sample(metric: Metric | None) -> int | None:
+    """Count the others in samples over which a metric is expected; None if it is of no samples."""
+    given = dict(metric.given) if metric is not None else {}
+    if "t" in given:
+        return int(given["t"]) - 1
+    return int(given["N"]) if "N" in given else None
 
 
 def _depth_words(cutoff: int | None) -> str:
@@ -409,17 +433,22 @@ def _average_words(protocol: Protocol) -> str:
         if average.trained.startswith(">="):
             number = f"{least} training ratings or more"
         trained = f", users with {number} only"
-    return f"Values are the {statistic} over {_OVER[average.population]}{trained}{weights}"
+    many = ", so that users weigh as many as they have" if average.population == "runs" else ""
+    return f"Values are the {statistic} over {_OVER[average.population]}{trained}{weights}{many}"
 
 
 def _pairs_words(options: Options) -> str:
     average = options.protocol.averaging
     tests, users = _PAIRS[options.pairs]
+    by_run = average.population in ("runs", "groups")
+    users += " (by the mean over their relevant test items)" if by_run else ""
     if options.pairs in ("wilcoxon", "sign"):
-        alike = average.statistic == "mean" and not average.weights
+        alike = average.statistic == "mean" and not average.weights and not by_run
         return f"{tests} over {users}" + ("" if alike else ", all of whom count alike there")
     of = {"mean": "", "median": " of the difference of medians", "geometric": " of logarithms"}
     weights = ", who weigh as much as in the values" if average.weights else ""
+    if by_run and average.statistic == "mean":
+        weights = ", who weigh as many as these are"
     return f"{tests}{of[average.statistic]} over {users}{weights}"
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from recbias.book.explorer import Axis
 from recbias.book.html import table_html
 from recbias.errors import ConfigError
-from recbias.experiment.decisions import methods_paragraph
+from recbias.experiment.decisions import in_full, methods_paragraph
 from recbias.experiment.options import Options
 
 QUESTIONS: Mapping[str, Axis] = {
@@ -179,9 +179,10 @@ DESIGNS: Mapping[str, Design] = {
         "values are compared with those of other data or papers",
         "TI-AN-1R",
         "P@10|t=100",
-        "Whether a liked item comes before 99 others; a random ranking scores 1/100 on all data.",
-        "Popularity and skew differ between data, and values with them. Run every system of the "
-        "table again on the same data instead.",
+        "Do not compare them (rule 4): run all systems again, on the same data. Of its own line a "
+        "value says whether a liked item comes before 99 others; a random ranking scores 1/100 on "
+        "all data.",
+        "Popularity and skew differ between data, and values with them.",
         (("what a usual test says", "lists: AI-AN-AR; metric: P@10"),),
     ),
 }  # fmt: skip
@@ -208,6 +209,11 @@ NOTES: Mapping[str, str] = {
     "judgments alone. Say how many there are for each user.",
 }
 """By name what goes with an answer."""
+
+SAID: Mapping[str, str] = {
+    "users": "All this is of a random sample of [number] users, the same for all systems."
+}
+"""By name of a note what the paragraph says of it, which no line of options does."""
 
 
 @dataclass(frozen=True)
@@ -295,6 +301,11 @@ def _split(codes: Codes) -> str:
     return "k-fold 5" if codes["size"] == "all" else "ratio 0.2"
 
 
+def _population(protocol: str, split: str) -> str:
+    """Choose who is averaged over: few users have a rating in the last part of all."""
+    return "users=tested" if split == "temporal 0.2" and "-AR" in protocol else ""
+
+
 def _line(lists: str, metric: str, split: str, test: str, dislikes: str) -> Options:
     """Write a line; its threshold is a usual one, which a reader replaces."""
     protocol, *words = lists.split(" ")
@@ -302,7 +313,9 @@ def _line(lists: str, metric: str, split: str, test: str, dislikes: str) -> Opti
     judged = f"test: {test}; " if test else ""
     sizes = [word for word in words if "=" in word]
     forms = [word for word in words if "=" not in word]
-    text = " ".join([protocol, *sizes, threshold, *forms])
+    text = " ".join(
+        part for part in (protocol, *sizes, threshold, *forms, _population(protocol, split)) if part
+    )
     return Options.parse(f"split: {split}; {judged}lists: {text}; metric: {metric}")
 
 
@@ -418,7 +431,7 @@ def _tables(
         asks = escape(f"{design.asks[0].upper()}{design.asks[1:]}.")
         rows.append((asks, written, f"<dl>{told}</dl>"))
     head = ("if", "line", "what it says")
-    notes = "".join(f"<li>{_code(note)}</li>" for note in NOTES.values())
+    notes = "".join(f"<li>{_code(note)}{_said(name)}</li>" for name, note in NOTES.items())
     told = "".join(f"<li>{_code(sentence)}</li>" for sentence in sentences)
     return (
         '<details class="guide-all" open><summary>All answers, without choosing</summary>'
@@ -427,12 +440,20 @@ def _tables(
         "<p>A split by time needs times; five folds need time for five trainings. And, where it "
         f'applies:</p><ul class="guide-notes">{notes}</ul>'
         "<p>A methods section has the sentences whose numbers stand behind its line, and then "
-        f'<em>In full:</em> and the line.</p><ol class="guide-sentences">{told}</ol></details>'
+        f'<em class="guide-in-full">{escape(in_full())}</em> and the line.</p>'
+        f'<ol class="guide-sentences">{told}</ol></details>'
     )
 
 
 def _is(advice: Advice, design: str, line: str) -> bool:
     return advice.design == design and str(advice.options) == line
+
+
+def _said(note: str) -> str:
+    """Write what a note adds to the paragraph, before the line."""
+    if note not in SAID:
+        return ""
+    return f' Write: <q class="guide-said">{escape(SAID[note], quote=False)}</q>'
 
 
 def _code(text: str) -> str:

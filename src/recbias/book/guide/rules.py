@@ -14,6 +14,7 @@ from typing import Any
 
 from recbias.book.findings import find, read_from
 from recbias.book.html import claim_link
+from recbias.book.scorecard import load_document
 from recbias.claims.judging import load_chapter
 from recbias.claims.kept import kept
 from recbias.claims.parts import ChapterResults
@@ -109,7 +110,12 @@ RULES: Mapping[str, Rule] = {
         "Is a test without popularity called unbiased, or nearer to the truth?",
     ),
     "dislikes": Rule(
-        _holding("own/WORLDS-BPREF-AUC", "own/TRUTH-COAT-BPREF-AUC", "own/TRUTH-CM-BPREF-AUC"),
+        _holding(
+            "own/WORLDS-BPREF-AUC",
+            "own/TRUTH-COAT-BPREF-AUC",
+            "own/TRUTH-CM-BPREF-AUC",
+            "own/WORLDS-AGREE-BPREF",
+        ),
         ("BCC17-EQ-BPREF", "MCCRS20-C-CONDLOSS"),
         "Dislikes are recorded: bpref and misses stand beside the hits.",
         "Were low ratings thrown away, though they tell what was not liked?",
@@ -154,8 +160,9 @@ RULES: Mapping[str, Rule] = {
     "even": Rule(
         _holding("own/LTI-LOG-COUNT"),
         ("ATM15-LTI", "ATM15-LTI-LAM"),
-        "Concentration: one metric of evenness, popularity lift, and what random lists have.",
-        "Do several metrics of concentration say the same thing in other words?",
+        "Gini of the lists stands beside that of the training ratings, popularity lift, and what "
+        "random lists have.",
+        "Is Gini of the lists beside that of the training ratings? Are several metrics one?",
     ),
 }
 """By a short name; their numbers are their places."""
@@ -216,20 +223,28 @@ def dataset_facts(dataset: str, load: Load = load_chapter) -> Mapping[str, Any]:
     return {"title": "...", "n_ratings": 0, "n_users": 0, "n_items": 0}
 
 
-def basis_html(rule: Rule, verdicts: Mapping[str, Mapping[str, str]]) -> str:
-    """Write what a rule stands on: its claims, and where its findings speak for it."""
-    places = [f"{place} sentence: " for place in _PLACES] if len(rule.findings) > 1 else [""]
+def reproduced(dataset: str) -> dict[str, str]:
+    """Find by claim of a rule the verdict on it where it is at home."""
+    named = {claim for rule in RULES.values() for claim in rule.claims}
+    listed = load_document(dataset)["claims"]
+    return {each["id"]: each["answers"]["reproduced"] for each in listed if each["id"] in named}
+
+
+def basis_html(
+    rule: Rule, verdicts: Mapping[str, Mapping[str, str]], at_home: Mapping[str, str]
+) -> str:
+    """Write where the sentences of a rule hold, and apart from it what became of its claims."""
+    places = _PLACES if len(rule.findings) > 1 else ("this",)
     told = [
-        f"{place}{_standing(name, speaks, verdicts[name])}."
+        f"{place.capitalize()} sentence {_standing(name, speaks, verdicts[name])}."
         for place, (name, speaks) in zip(places, rule.findings.items(), strict=False)
     ]
-    told = [f"{text[0].upper()}{text[1:]}" for text in told]
-    listed = ", ".join(claim_link(claim, claim) for claim in rule.claims)
-    behind = f"Claims: {listed}. " if listed else ""
-    return f'<span class="basis">{behind}{" ".join(told)}</span>'
+    listed = ", ".join(f"{claim_link(claim, claim)} ({at_home[claim]})" for claim in rule.claims)
+    behind = f" What the papers claim: {listed}." if listed else ""
+    return f'<span class="basis">{" ".join(told)}{behind}</span>'
 
 
-_PLACES = ("first", "second", "third")
+_PLACES = ("the first", "the second", "the third", "the fourth")
 
 
 def _standing(name: str, speaks: str, verdicts: Mapping[str, str]) -> str:
@@ -250,7 +265,8 @@ def _standing(name: str, speaks: str, verdicts: Mapping[str, str]) -> str:
         where = (
             "in simulated worlds" if places == {SIMULATIONS} else f"on {_listed(sorted(places))}"
         )
-        found = next((words[each] for each in verdicts.values() if each), "not known")
+        words = words | {"open": "is open"}
+        found = next((words[each] for each in verdicts.values() if each), "is not known")
         return f"{found} {where}"
     by_word = {
         each: [dataset for dataset, verdict in verdicts.items() if verdict == each]
@@ -258,7 +274,7 @@ def _standing(name: str, speaks: str, verdicts: Mapping[str, str]) -> str:
     }
     n_decided = sum(map(len, by_word.values()))
     if not n_decided:
-        return "no recorded results tell"
+        return "is told by no recorded results"
     data_sets = "data set" if n_decided == 1 else "data sets"
     text = f"holds on {len(by_word[speaks])} of {n_decided} {data_sets}"
     others = [
