@@ -107,6 +107,24 @@ def answer_totals(document: Document) -> Totals:
     return _counted(pairs, GROUPS, (*VERDICTS, NOT_AT_HAND))
 
 
+def strict_totals(document: Document) -> Totals:
+    """Count as `answer_totals`, by the verdict of all parts alike, details included."""
+    pairs = (
+        (group(claim), claim["answers"]["strict"] or NOT_AT_HAND) for claim in document["claims"]
+    )
+    return _counted(pairs, GROUPS, (*VERDICTS, NOT_AT_HAND))
+
+
+def written_totals(document: Document) -> Totals:
+    """Count what `answer_totals` counts as empirical by when its criterion was written."""
+    pairs = (
+        (WRITTEN[claim["pilot seen"]], claim["answers"]["reproduced"])
+        for claim in document["claims"]
+        if group(claim) == "empirical" and claim["criterion"] is not None
+    )
+    return _counted(pairs, WRITTEN, (*VERDICTS, NOT_AT_HAND))
+
+
 def paper_totals(document: Document) -> Totals:
     """Count by paper what `answer_totals` counts as empirical: what one can reproduce."""
     pairs = [
