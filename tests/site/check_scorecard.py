@@ -56,7 +56,8 @@ Judge = Callable[[Sequence[str]], Document]
 
 ROWS = """() => [...document.querySelectorAll("tr.claim-row")].map(row => ({
   id: row.id, kept: !row.hidden, shown: row.checkVisibility(), ...row.dataset,
-  text: `${row.textContent} ${row.dataset.authors}`.toLowerCase(), link: row.querySelector("a.to-claim")?.getAttribute("href"),
+  text: `${row.textContent} ${row.dataset.authors}`.toLowerCase(),
+  link: row.querySelector("a.to-claim")?.getAttribute("href"),
   cells: Object.fromEntries([...row.querySelectorAll("td[data-head]")].map(
     cell => [cell.dataset.head, cell.textContent.trim()])),
   strip: row.querySelector(".strip")?.ariaLabel ?? "",

@@ -397,7 +397,7 @@ def all_totals_html(document: Document) -> str:
     edition = document["datasets"][0]
     tables = {
         "Verdicts where claims are at home": answer_totals(document),
-        "The same by all parts alike, details included": strict_totals(document),
+        "Those reproduced, by all their parts alike, details included": strict_totals(document),
         "When their criteria were written": criteria_totals(document),
         "Empirical claims by when their criteria were written": written_totals(document),
         f"Verdicts on {edition['title']}": totals(document, edition["name"]),

@@ -108,11 +108,13 @@ def answer_totals(document: Document) -> Totals:
 
 
 def strict_totals(document: Document) -> Totals:
-    """Count as `answer_totals`, by the verdict of all parts alike, details included."""
+    """Count what `answer_totals` counts as "yes" by the verdict of all parts, details included."""
     pairs = (
-        (group(claim), claim["answers"]["strict"] or NOT_AT_HAND) for claim in document["claims"]
+        (group(claim), claim["answers"]["strict"])
+        for claim in document["claims"]
+        if claim["answers"]["reproduced"] == "yes"
     )
-    return _counted(pairs, GROUPS, (*VERDICTS, NOT_AT_HAND))
+    return _counted(pairs, GROUPS, VERDICTS)
 
 
 def written_totals(document: Document) -> Totals:
