@@ -214,6 +214,25 @@ def headlines_html(document: Document) -> str:
     return f'<table class="claims headlines">{head}<tbody>{rows}</tbody></table>'
 
 
+def wins_text(document: Document) -> str:
+    """Say of the two systems of CCM20-C-SIGFLIP whether each is ever significantly the better."""
+    claim = next(each for each in document["claims"] if each["id"] == "CCM20-C-SIGFLIP")
+    name = shown_on(claim, document)
+    titles = {each["name"]: each["title"] for each in document["datasets"]}
+    wins = {
+        system: [
+            number(part["value"]) > 0
+            for part in claim["verdicts"][name]["parts"]
+            if part["measured"] and part["claimed"].startswith(f"{system} is significantly better")
+        ]
+        for system in ("kNN", "MF")
+    }
+    if not all(wins.values()):
+        return f"{titles[name]} cannot tell"
+    told = ("neither ever wins so", "only one of the two ever wins so", "each of the two does")
+    return f"on {titles[name]} {told[sum(map(any, wins.values()))]}"
+
+
 def _chapter(claim: Claim) -> str:
     """Lead to the first screen of the chapter that has a claim."""
     return f', <a href="{claim["page"]}.html">its chapter</a>' if claim["page"] else ""
