@@ -148,14 +148,12 @@ def _of_misses() -> list[Figure]:
         of_misses.lead(results["systems"]),
         of_misses.two_counts(results["systems"]),
         of_misses.item_curves(*items),
-        of_misses.item_functions(*items),
-        of_misses.flat(results),
         of_misses.each_count(results["systems"]),
-        of_misses.tau_maps(results["worlds"], results["points"], results["bars"]),
+        of_misses.which_count(results["worlds"]),
         of_judgments.judged_orders(judged, 10),
         of_judgments.mixed_orders(judged, 10),
-        of_judgments.trusted_shares(results["trust"]),
         of_judgments.answers(results["trust"]),
+        of_judgments.compatible(results["trust_answers"], results["points"], results["bars"]),
     ]
 
 
@@ -164,10 +162,6 @@ def _of_options() -> list[Figure]:
     return [
         of_options.configurations(results),
         of_options.ratios(results, results["seeds"]),
-        of_options.unrated(results),
-        of_options.places(results["depths"]),
-        of_options.depth(results["systems"]),
-        of_options.profiles(results["profiles"]),
         of_options.fills(results["fills"], results["fill_seeds"]),
         of_options.overlap(results["overlaps"]),
         of_options.significance(results["cells"]),

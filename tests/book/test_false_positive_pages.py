@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import shown
 from planted import base_world
 from recbias import Results
+from recbias.book import findings
 from recbias.book.chapters.true_vs_false_positive_disagreement import (
     figures,
     figures_of_judgments,
@@ -19,6 +21,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement import (
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.items import items
 from recbias.claims.quantities import order_tau
+from recbias.claims.records import Record
 from recbias.claims.reference import references
 from recbias.data.datasets import load_dataset
 from recbias.experiment.makers import Table
@@ -48,9 +51,9 @@ def without_truth(results: Results) -> Results:
 def test_panels_show_the_metrics_that_their_axes_name(planted: Results) -> None:
     rows = figures.two_counts(planted).rows.set_index(["panel", "system"])
     labels = {"rated items only": "condensed", "all items": "full"}
-    metrics = {"hits": "P", "misses": "antiP", "recall": "R", "fallout@10": "fallout"}
+    metrics = {"hits": "P", "misses": "antiP"}
     for (panel, system), row in rows.iterrows():
-        label, rated = labels[panel.strip()], panel == "rated items only"
+        label, rated = labels[panel], panel == "rated items only"
         for axis in ("x", "y"):
             name = metrics[row[f"{axis}_label"].partition(":")[0]]
             found = planted[system, label, f"{name}@10" + ("|judged" if rated else "")]
@@ -59,11 +62,10 @@ def test_panels_show_the_metrics_that_their_axes_name(planted: Results) -> None:
 
 
 def test_an_undefined_tau_is_told_as_no_relation_of_hits_and_misses(planted: Results) -> None:
-    lead, counts = figures.lead(planted), figures.two_counts(planted)
-    lead, counts = (replace(each, rows=each.rows.assign(tau=np.nan)) for each in (lead, counts))
-    assert "same for all in the test" in lead.title
-    assert "undefined of rated items" in counts.title
-    heads = [axis.get_title() for axis in counts.picture().axes]
+    each = figures.each_count(planted)
+    each = replace(each, rows=each.rows.assign(tau=np.nan))
+    assert "undefined by hits" in each.title
+    heads = [axis.get_title() for axis in each.picture().axes]
     assert all("undefined" in head and "nan" not in head for head in heads)
 
 
@@ -83,7 +85,7 @@ def test_where_all_is_liked_correlations_are_undefined_without_a_warning(
 def test_systems_come_in_the_order_of_hits_in_the_last_panel(planted: Results) -> None:
     for figure in (figures.two_counts(planted), figures.each_count(planted)):
         rows = figure.rows
-        hits = rows[rows["y_label"].str.startswith("hits") | (rows["panel"] == "P@10")]
+        hits = rows[rows["y_label"].str.startswith("hits") | (rows["panel"] == "hits: P@10")]
         last = hits[hits["panel"] == hits["panel"].iloc[-1]]
         if figure.name == "each":
             assert last["y"].is_monotonic_decreasing
@@ -91,24 +93,50 @@ def test_systems_come_in_the_order_of_hits_in_the_last_panel(planted: Results) -
     assert rows[rows["panel"] == rows["panel"].iloc[-1]]["y"].is_monotonic_decreasing
 
 
-def test_titles_say_tau_of_what_is_shown(planted: Results) -> None:
-    shown = replace(planted, dataset={**planted.dataset, "name": "cm100k"})
-    figure = figures.lead(shown)
+def test_heads_say_tau_of_what_is_shown(planted: Results) -> None:
+    of_songs = replace(planted, dataset={**planted.dataset, "name": "cm100k"})
+    figure = figures.lead(of_songs)
     taus = figure.rows.groupby("panel", sort=False)["tau"].first()
     for (panel, own), label in zip(
         figure.rows.groupby("panel", sort=False), ("full", "true"), strict=True
     ):
         metrics = (f"antiP@{10}", f"P@{10}")
-        orders = [[shown[name, label, metric] for name in shown.systems] for metric in metrics]
+        orders = [
+            [of_songs[name, label, metric] for name in of_songs.systems] for metric in metrics
+        ]
         assert taus[panel] == order_tau(*orders).value == own["tau"].iloc[-1]
     assert taus.iloc[0] > 0.1 > -0.1 > taus.iloc[1]
-    told = "More hits, more misses in the test,\nmore hits, fewer misses by the truth"
-    assert figure.title == told
-    turned = replace(figure, rows=figure.rows.assign(tau=-figure.rows["tau"]))
-    told = "More hits, fewer misses in the test,\nmore hits, more misses by the truth"
-    assert turned.title == told
     heads = [axis.get_title() for axis in figure.picture().axes]
-    assert f"$\\tau$ = {taus.iloc[1]:.2f}" in heads[1]
+    assert f"$\\tau$ = {abs(taus.iloc[1]):.2f}" in heads[1].replace("\N{MINUS SIGN}", "")
+
+
+TITLES = {
+    "lead": ("CM-TRUE-TAU", "more hits, fewer misses by the truth", "more misses by the truth"),
+    "which": ("AGREEING-P", "hits where they are liked more", "nor are hits"),
+}
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_titles_and_sentences_turn_with_their_record(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = shown.recorded("05_true_false_positives")
+    drawn = {
+        "lead": lambda: figures.lead(results["systems"]),
+        "which": lambda: figures.which_count(results["worlds"]),
+    }[name]
+    record, holds, refuted = TITLES[name]
+    assert holds in drawn().title
+    bar = "above" if record == "CM-TRUE-TAU" else "below"
+    known = dict(findings.own_findings(TOPIC))
+    known[record] = replace(known[record], region=Record.from_dict(RAW | {bar: 0}).region)
+    monkeypatch.setattr(findings, "own_findings", lambda topic: known if topic == TOPIC else {})
+    assert refuted in drawn().title
+    stated = findings.state(TOPIC, results, [])
+    assert stated.found[f"own/{record}"].verdict == "refuted"
+
+
+RAW = {"finds": "{value}", "value": "mean(P[full])"}
 
 
 def test_published_values_are_those_of_the_same_metric(planted: Results) -> None:
@@ -118,8 +146,8 @@ def test_published_values_are_those_of_the_same_metric(planted: Results) -> None
     first, last = found.iloc[0], found.iloc[-1]
     assert first["y_published"] == printed[first["system"]]["condensed P@10"]
     assert first["x_published"] == printed[first["system"]]["condensed antiP@10"]
-    assert last["y_published"] == printed[last["system"]]["recall@10"]
-    assert last["x_published"] == printed[last["system"]]["fallout@10"]
+    assert last["y_published"] == printed[last["system"]]["P@10"]
+    assert last["x_published"] == printed[last["system"]]["antiP@10"]
     elsewhere = replace(planted, grid=replace(grid, split="k-fold 5"))
     assert "y_published" not in figures.two_counts(elsewhere).rows
 
@@ -142,17 +170,17 @@ def test_a_page_without_true_values_shows_those_of_cm100k(
     assert true_values.first_shown(other) is planted
 
 
-def test_a_trusted_metric_is_told_with_how_often_it_is_wrong() -> None:
-    rows = [
-        ("antiP", "antiP", 0.02, 0.97),
-        ("P", "antiP", 0.96, 0.03),
-        ("cannot tell", "P", 0.5, 0.5),
-    ]
-    frame = pd.DataFrame(rows, columns=["answer", "right", "P", "antiP"]).assign(either=0.0)
-    table = Table(key="", dataset={}, maker_name="", given={}, index=("answer",), frame=frame)
-    title = figures_of_judgments.trusted_shares(table).title
-    assert title.startswith("Of 3 worlds the command answers in 2, 1 times antiP;")
-    assert "50.0% of these answers are wrong" in title
+def test_a_relation_that_the_ratings_do_not_allow_is_counted() -> None:
+    results = shown.recorded("05_true_false_positives")
+    tables = [results[name] for name in ("trust_answers", "points", "bars")]
+    figure = figures_of_judgments.compatible(*tables)
+    rows = figure.rows.set_index(["row", "line"])
+    allowed = rows.loc["CM100k: cannot tell", "what the ratings allow"]
+    true = rows.loc["CM100k: cannot tell", "the truth"]
+    assert not allowed["low"] <= true["value"] <= allowed["high"]
+    assert figure.title == "1 of 3 true relations lies outside what\nthe ratings allow"
+    wide = figure.rows.assign(low=-1.0, high=1.0)
+    assert replace(figure, rows=wide).title.startswith("0 of 3 true relations lie outside")
 
 
 def test_answers_are_shares_of_the_worlds_of_a_relation() -> None:

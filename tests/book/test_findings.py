@@ -290,7 +290,7 @@ def test_a_topic_that_nobody_states_is_an_error():
 def test_values_are_written_in_the_unit_of_the_record():
     found = Finding("holds", 0.935, 0.9, 0.97, "kNN [a_b]", "percent")
     form = "{which}: {value} ({low} to {high}) {value:.2f} {value:.0%}"
-    assert found.fill(form) == r"kNN \[a\_b\]: 93.5 % (90 % to 97 %) 0.94 94%"
+    assert found.fill(form) == r"kNN \[a\_b\]: 93.5 % (90 % to 97 %) 0.94 94 %"
     assert Finding("holds", None, unit="factor").fill("{value} {low:.2f}") == "undefined undefined"
 
 

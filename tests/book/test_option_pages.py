@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -11,20 +12,23 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import shown
+from recbias.book import findings
 from recbias.book.chapters.offline_option_taxonomy import (
     figures,
     figures_of_decisions,
     tables,
     truths,
 )
+from recbias.book.chapters.offline_option_taxonomy.plain import Session, measured
 from recbias.book.chapters.offline_option_taxonomy.setup import (
-    DEPTHS,
     FILLS,
     KNN,
     OVERLAPS,
     READINGS,
 )
 from recbias.book.figures import differences
+from recbias.claims.regions import Region
 from recbias.experiment.decisions import CHOICES, DECISIONS
 from recbias.experiment.makers import Table
 from recbias.experiment.options import Options
@@ -43,12 +47,15 @@ def quantity(value: float, spread: float = 0.01) -> Quantity:
 class Shown(dict[tuple[str, str, str], Quantity]):
     """Results as far as figures read them."""
 
+    n_seeds = 5
+
     @property
     def grid(self) -> Any:
         by_label: dict[str, tuple[str, ...]] = {}
         for label, metric in dict.fromkeys(names[1:] for names in self):
             by_label[label] = (*by_label.get(label, ()), metric)
-        return SimpleNamespace(by_label=by_label)
+        mf = [SimpleNamespace(name=name, n_seeds=self.n_seeds) for name in READINGS]
+        return SimpleNamespace(by_label=by_label, systems=mf)
 
 
 def results_of(values: dict[tuple[str, str], tuple[float, float, float]]) -> Shown:
@@ -89,59 +96,53 @@ def made(index: tuple[str, ...], rows: list[tuple[Any, ...]], *values: str) -> A
     return SimpleNamespace(frame=pd.DataFrame(rows, columns=[*index, *values]))
 
 
+def untold(name: str, results: Any, **forms: str) -> str:
+    """Stand in for what records say, which are judged on whole results."""
+    return name
+
+
 # -- all options in one picture --------------------------------------------------------------------
 
 
-def test_each_configuration_is_compared_with_both_readings() -> None:
-    start = START | {("full", "nDCG@10"): (0.5, 0.3, 0.7)}
-    cells = SimpleNamespace(frame=CELLS)
-    assert (
-        len(figures.configurations({"systems": results_of(start)}).rows) == 28
-    )  # no geometric mean
-    figure = figures.configurations({"systems": results_of(start), "cells": cells})
-    found = figure.rows
-    geometric = found[found["row"] == "C3 geometric mean"]
-    np.testing.assert_allclose(
-        geometric[["value", "low", "high"]], [[0.3, 0.2, 0.4], [0.05, -0.05, 0.15]]
-    )
-    assert list(found["panel"].unique()) == ["MF as printed", "MF as in RankSys"]
-    assert found.groupby("panel", sort=False).size().tolist() == [15, 15]
-    first = found[found["row"] == "the start: nDCG@10"]
-    np.testing.assert_allclose(first["value"], [0.2, -0.2])
-    assert (first["low"] < first["value"]).all()
-    assert (first["value"] < first["high"]).all()
-    assert not found["row"].str.contains("one lower").any()  # not measured here
-    assert figure.title.splitlines() == [
-        "MF as printed: kNN ahead in 15 of 15, MF in 0",
-        "MF as in RankSys: kNN ahead in 0 of 15, MF in 1",
-    ]
+def test_each_configuration_is_compared_in_percent_of_its_value() -> None:
+    start = START | {("full", "nDCG@10"): (0.5, 0.3, 0.8), ("condensed", "tau"): (0.1, 0.1, 0.0)}
+    figure = figures.configurations({"systems": results_of(start)})
+    found = figure.rows.set_index("row")
+    assert found.loc["the start: nDCG@10", "value"] == pytest.approx(100 * (0.5 - 0.8) / 0.8)
+    assert (found["low"] <= found["value"]).all()
+    assert (found["value"] <= found["high"]).all()
+    assert "C2 liked from one lower" not in found.index  # not measured here
+    assert "C2C Kendall's tau" not in found.index  # MF has nothing to be a percent of
+    assert len(found) == 11
+    assert figure.title.endswith("kNN is ahead in 0 of 11 rows, MF in 1")
 
 
-def test_ratios_and_averages_stand_where_they_were_measured() -> None:
-    overlaps = Shown(
-        {
-            (name, label, "nDCG@10"): quantity(value)
-            for label, value_of in (("full", 0.1), ("reduced", 0.4))
-            for name, value in ((REFUSING, value_of), (MF, 0.3), (RS, 0.3))
-        }
-    )
+def test_ratios_stand_where_they_were_measured() -> None:
     given = {
         "systems": results_of(START | {("looser", "nDCG@10"): (0.5, 0.3, 0.5)}),
-        "ratio_20": results_of({("full", "nDCG@10"): (0.3, 0.1, 0.1)}),
+        "ratio_20": results_of({("full", "nDCG@10"): (0.3, 0.1, 0.2)}),
         "ratio_30": results_of({("full", "nDCG@10"): (0.3, 0.1, 0.1)}),
-        "overlaps": overlaps,
     }
     found = figures.configurations(given).rows
-    own = found[found["panel"] == "MF as printed"]
-    assert own["row"].tolist()[:3] == [
+    assert found["row"].tolist()[:3] == [
         "the start: nDCG@10",
         "A2 train on 20 %",
         "B1 everybody counts",
     ]
-    assert own["row"].tolist()[-2:] == ["C4 refusing kNN: full", "C4 refusing kNN: reduced"]
-    np.testing.assert_allclose(own["value"].tolist()[-2:], [-0.2, 0.1])
-    assert "C2 liked from one lower" in own["row"].tolist()
-    assert own["row"].is_unique
+    assert found["value"][1] == pytest.approx(50)
+    assert "C2 liked from one lower" in found["row"].tolist()
+    assert found["row"].is_unique
+
+
+def test_nobody_is_ahead_of_what_was_trained_once() -> None:
+    once = results_of(START | {("full", "nDCG@10"): (0.5, 0.3, 0.8)})
+    once.n_seeds = 1
+    figure = figures.configurations({"systems": once})
+    assert figure.rows[["low", "high"]].isna().all(axis=None)
+    given = ratios({20: (0.4, 0.3, 0.1)})
+    given["ratio_20"].n_seeds = 1
+    for title in (figure.title, figures.ratios(given, None).title):
+        assert title.startswith("MF was trained once")
 
 
 # -- lines -----------------------------------------------------------------------------------------
@@ -200,39 +201,6 @@ def test_other_seeds_are_runs_of_their_own() -> None:
     assert len(figures.ratios(given, None).rows) == 6
 
 
-def test_what_is_unrated_is_the_rest_of_what_is_judged() -> None:
-    figure = figures.unrated(ratios({20: (0.4, 0.3, 0.1)}))
-    found = figure.rows
-    assert found["value"].tolist() == [75.0, 50.0, 25.0]
-    assert (found["low"] < found["value"]).all()
-    assert (found["high"] > found["value"]).all()
-    assert figure.title.startswith("Of the first ten items 25 to 75 % are unrated")
-
-
-def test_depth_turns_the_winner_if_both_are_sure_somewhere() -> None:
-    values = {
-        (label, f"nDCG@{depth}"): (0.5, 0.3 if depth < 10 else 0.7, 0.3)
-        for label in ("full", "condensed")
-        for depth in DEPTHS
-    }
-    figure = figures.depth(results_of(values))  # type: ignore[arg-type]
-    found = figure.rows
-    assert found["at"].tolist()[: len(DEPTHS)] == list(DEPTHS)
-    assert found["value"].iloc[0] == pytest.approx(0.2)
-    assert figure.title.endswith("1 of 2 readings of MF")
-
-
-def test_places_are_those_of_the_systems_shown() -> None:
-    rows = [
-        (name, place, 3.0 * place, 1.0, 9.0, 50) for name in (KNN, MF, "other") for place in (1, 10)
-    ]
-    depths = made(("system", "place"), rows, "value", "low", "high", "n")
-    figure = figures.places(depths)
-    found = figure.rows
-    assert found["line"].unique().tolist() == ["kNN", "MF (as printed)"]
-    assert figure.title.endswith("place 30 to 30 of the full list")
-
-
 def test_the_best_number_of_neighbours_is_told_for_each_policy() -> None:
     sizes = {1: f"{KNN} k=1", 3: f"{KNN} k=3", 10: f"{KNN} k=10", 30: f"{KNN} k=30", 100: KNN}
     best = dict(zip(FILLS, (100, 30, 10, 1), strict=True))
@@ -241,7 +209,7 @@ def test_the_best_number_of_neighbours_is_told_for_each_policy() -> None:
             (name, fill, metric): quantity(0.9 if size == best[fill] else 0.5)
             for size, name in sizes.items()
             for fill in FILLS
-            for metric in ("nDCG@10", "Served@10")
+            for metric in ("nDCG@10",)
         }
     )
     rows = [(2, "none", "nDCG@10", KNN, 0.2), (1, "none", "nDCG@10", KNN, 0.9)]
@@ -249,9 +217,10 @@ def test_the_best_number_of_neighbours_is_told_for_each_policy() -> None:
     figure = figures.fills(fills, seeds)  # type: ignore[arg-type]
     found = figure.rows
     assert (found["run"] == 2).sum() == 1
-    title = figure.title
-    for told in ("100 if left out", "30 if last, at random", "1 if last, by mean rating"):
-        assert told in title
+    assert figure.title.splitlines() == [
+        "Left out, 100 neighbours are best;",
+        "put last by mean rating, 1 neighbour",
+    ]
 
 
 def test_the_overlap_from_which_an_average_puts_knn_first() -> None:
@@ -261,11 +230,8 @@ def test_the_overlap_from_which_an_average_puts_knn_first() -> None:
         name = f"{KNN} k=10 overlap={each}"
         overlaps[name, "reduced", "P@10"] = quantity(reduced)
         overlaps[name, "full", "P@10"] = quantity(0.3 - each / 1000)
-        overlaps[name, "full", "Served@1"] = quantity(1 - each / 100)
     figure = figures.overlap(overlaps)  # type: ignore[arg-type]
     found = figure.rows
-    served = found[found["panel"] == "users served"]
-    np.testing.assert_allclose(served["value"], [0.99, 0.95, 0.9, 0.8, 0.6])
     told = figure.title
     assert told.endswith("\nfull average: never\nreduced average: from an overlap of 10")
     moved = (found["at"] == OVERLAPS[0]) & found["line"].str.startswith("kNN")
@@ -275,47 +241,50 @@ def test_the_overlap_from_which_an_average_puts_knn_first() -> None:
     assert told.endswith("reduced average: at an overlap of 1, 10, 20, 40 only")
 
 
-def test_profiles_compare_the_ends() -> None:
-    rows = [
-        (group, name, metric, value * group, 0.0, 1.0, 9)
-        for metric, value in (("judged@10", 0.2), ("P@10", 0.1), ("tests", 5.0))
-        for name in (KNN, MF)
-        for group in (1, 2, 3, 4)
-    ]
-    figure = figures.profiles(
-        made(("group", "system", "metric"), rows, "value", "low", "high", "n")
-    )
-    assert figure.rows["panel"].unique().tolist() == ["P@10", "rated among the ten"]
-    assert "4.0 to 4.0 times" in figure.title
-
-
 # -- significance, reversals, worlds ---------------------------------------------------------------
 
 
-def cells(signs: dict[tuple[str, int], tuple[float, float]]) -> Any:
+def test_a_cell_is_for_whom_it_is_significant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "said", untold)
+    signs = {
+        ("P@10", 1): (-0.1, 0.01), ("P@10", 2): (-0.1, 0.05), ("nDCG@10", 1): (0.1, 0.049),
+        ("nDCG@10", 2): (0.1, 0.01), ("RBP(0.5)", 1): (0.1, 0.01), ("RBP(0.8)", 1): (0, np.nan),
+    }  # fmt: skip
     rows = [
-        (seed, "full", metric, name, 0.5, 0.5 - value, value, p)
+        (seed, "full", metric, name, value if name == RS else 9.0, p)
         for (metric, seed), (value, p) in signs.items()
         for name in READINGS
     ]
-    return made(("seed", "label", "metric", "system"), rows, "knn", "mf", "value", "p")
+    table = made(("seed", "label", "metric", "system"), rows, "value", "p")
+    found = figures.significance(table).rows.set_index("row")
+    sides = found[["kNN ahead", "not significant", "MF ahead"]]
+    assert sides.index.tolist() == ["full: P@10", "full: nDCG@10", "full: RBP(0.8)"]
+    assert sides.to_numpy().tolist() == [[0, 50, 50], [100, 0, 0], [0, 100, 0]]
 
 
-def test_a_cell_is_for_whom_it_is_significant() -> None:
-    table = cells(
-        {
-            ("nDCG@10", 2): (0.1, 0.049), ("nDCG@10", 1): (0.1, 0.01), ("P@10", 1): (-0.1, 0.01),
-            ("P@10", 2): (-0.1, 0.05),
-        }
-    )  # fmt: skip
-    figure = figures.significance(table)
-    found = figure.rows
-    own = found[found["panel"] == "MF as printed"]
-    assert own[["row", "at", "sign"]].to_numpy().tolist() == [
-        ["full: P@10", 1, -1], ["full: P@10", 2, 0], ["full: nDCG@10", 1, 1],
-        ["full: nDCG@10", 2, 1],
-    ]  # fmt: skip
-    assert "MF as printed: kNN in 1 of 2 rows, MF in 0" in figure.title
+@pytest.mark.parametrize(
+    ("name", "topic_results", "records"),
+    [
+        ("significance", "cells", ("CELLS-KNN-RS", "CELLS-MF-RS")),
+        ("worlds", "worlds", ("WORLDS-CONDENSED", "WORLDS-FOUR-FIFTHS")),
+    ],
+)
+def test_titles_turn_with_the_records_of_their_sentences(
+    name: str, topic_results: str, records: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shown.recorded("07_offline_options")[topic_results]
+    draw = getattr(figures, name, None) or getattr(figures_of_decisions, name)
+    topic = "offline option taxonomy"
+    own = dict(findings.own_findings(topic))
+    for record in records:
+        titles = set()
+        for end in (-1e9, 1e9):
+            moved = {**own, record: replace(own[record], region=Region(above=end))}
+            monkeypatch.setattr(
+                findings, "own_findings", defaultdict(dict, {topic: moved}).__getitem__
+            )
+            titles.add(draw(table).title)
+        assert len(titles) == 2
 
 
 def decisions() -> Any:
@@ -351,7 +320,10 @@ def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:
     assert len(lines) == 8
 
 
-def test_alternatives_are_compared_with_the_default_of_their_world() -> None:
+def test_alternatives_are_compared_with_the_default_of_their_world(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(figures_of_decisions, "said", untold)
     rows = [
         (relation, seed, decision, option, 50, right + 4, 4)
         for relation in (0.6, -0.6)
@@ -368,20 +340,22 @@ def test_alternatives_are_compared_with_the_default_of_their_world() -> None:
     worlds = made(names, rows, "resolved", "right", "wrong")
     figure = figures_of_decisions.worlds(worlds)
     found = figure.rows
-    assert found["panel"].unique().tolist() == ["popular: liked", "disliked"]
+    assert found["line"].unique().tolist() == ["popular: liked more", "popular: liked less"]
     assert found["row"].unique().tolist() == ["C1 condensed", "C2 P@10", "C2C tau"]
-    own = found.set_index(["panel", "row"])
-    assert own.loc[("disliked", "C1 condensed"), "value"] == pytest.approx(20.0)
-    assert own.loc[("popular: liked", "C2 P@10"), "value"] == pytest.approx(-14.0)
-    assert own.loc[("disliked", "C2C tau"), "value"] == pytest.approx(6.0)  # beside condensed lists
+    own = found.set_index(["line", "row"])
+    assert own.loc[("popular: liked less", "C1 condensed"), "value"] == pytest.approx(20.0)
+    assert own.loc[("popular: liked more", "C2 P@10"), "value"] == pytest.approx(-14.0)
+    assert own.loc[("popular: liked less", "C2C tau"), "value"] == pytest.approx(
+        6.0
+    )  # beside condensed lists
     wrong = made(names, [(*row[:-1], 6 if row[3] == "condensed" else 4) for row in rows],
                  "resolved", "right", "wrong")  # fmt: skip
-    less = figures_of_decisions.worlds(wrong).rows.set_index(["panel", "row"])["value"]
-    assert less["disliked", "C1 condensed"] == pytest.approx(16.0)
-    assert less["disliked", "C2C tau"] == pytest.approx(10.0)
-    assert figure.title == "Surely better in some worlds, and worse in none:\ncondensed, tau"
-    none = replace(figure, rows=found[found["row"] == "C2 P@10"]).title
-    assert none.startswith("No alternative is surely better")
+    less = figures_of_decisions.worlds(wrong).rows.set_index(["line", "row"])["value"]
+    assert less["popular: liked less", "C1 condensed"] == pytest.approx(16.0)
+    assert less["popular: liked less", "C2C tau"] == pytest.approx(10.0)
+    text = tables.worlds_table(worlds).splitlines()
+    assert text[0] == "|  | popular: liked more | popular: liked less |"
+    assert text[2].startswith("| C1 condensed | 20 (")
 
 
 def worlds_of(right: dict[tuple[str, str], tuple[float, ...]]) -> Table:
@@ -502,23 +476,68 @@ def test_the_paragraph_on_methods_is_quoted_without_the_line() -> None:
     options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: nDCG(exp)@10")
     facts = {"title": "A world", "n_ratings": 1000, "n_users": 10, "n_items": 20}
     text = tables.methods_quote(options, facts)
-    assert text.startswith("> The data are A world: 1,000 ratings")
+    assert text.startswith("> The data (A world) are 1,000 ratings")
     assert "\n" not in text
     assert "split:" not in text
     assert text.endswith(".")
 
 
-def test_the_table_of_truths_is_empty_without_unbiased_judgments() -> None:
-    assert tables.truths_table(None) == "*No table: these data have no unbiased judgments.*"
+def test_truths_are_told_where_there_are_unbiased_judgments() -> None:
+    assert tables.truths_details(None) == ""
     rows = [("the default", "the default", 70, 50, 2, 60), ("C1", "condensed", 70, 61, 1, 66)]
     found = made(("decision", "option"), rows, "resolved", "right", "wrong", "signs")
-    lines = tables.truths_table(found).splitlines()
+    lines = tables.truths_details(found).splitlines()[2:]
     assert lines[2:4] == [
         "| the default | 70 | 50 | 2 | 60 |",
         "| C1 condensed | 70 | 61 | 1 | 66 |",
     ]
     assert lines[4] == ""
     assert lines[5].startswith("*Told apart: ")
+
+
+def test_the_table_of_judgments_is_that_of_the_records() -> None:
+    lines = tables.held_table(shown.recorded("07_offline_options")).splitlines()[2:]
+    told = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    shares = [
+        [f"{n} of {of}" for n in counts]
+        for of, *counts in ((82, 37, 17, 36, 3), (35, 17, 3, 23, 0))
+    ]
+    assert told == [["CM100k", *shares[0]], ["Coat", *shares[1]]]
+    assert tables.held_table({}).count("–") == 8
+
+
+def test_the_case_by_hand_is_counted_rightly() -> None:
+    text = (shown.NOTEBOOKS / "07_offline_options.py").read_text(encoding="utf-8")
+    rated = {"Ann": {0: 5, 1: 4}, "Bob": {1: 5, 2: 2, 3: 4}}
+    lists = {}
+    for system in "XY":
+        row = next(line for line in text.splitlines() if line.startswith(f"# | {system} |"))
+        cells = [cell.split() for cell in row.strip("#| ").split("|")[1:]]
+        lists[system] = [
+            Session(tuple("ABCD".index(item) for item in cell), rated[user])
+            for user, cell in zip(rated, cells, strict=True)
+        ]
+
+    def precision(system: str, depth: int = 2, **how: Any) -> float:
+        weights = how.pop("weights", (1, 1))
+        values = measured(lists[system], f"P@{depth}", **how).ravel()
+        return float(np.average(values, weights=weights))
+
+    def of_five(system: str) -> float:
+        hits = [[each.ratings.get(i, 0) == 5 for i in each.listed[:2]] for each in lists[system]]
+        return float(np.mean(hits))
+
+    for words, value in {
+        "start: P@2": precision,
+        "C1: rank only": lambda s: precision(s, condensed=True),
+        "C2: look at the first": lambda s: precision(s, 1),
+        "C2: only five stars": of_five,
+        "C3: a user weighs": lambda s: precision(s, weights=(2, 3)),
+        "C4: users without": precision,
+    }.items():
+        row = next(line for line in text.splitlines() if line.startswith(f"# | {words}"))
+        x, y = (value(system) for system in "XY")
+        assert row.endswith(f"| {x:.2f} | {y:.2f} | {'X' if x > y else 'Y'} |")
 
 
 def test_who_wins_is_told_by_the_interval() -> None:

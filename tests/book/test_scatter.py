@@ -18,6 +18,7 @@ from recbias.book.figures.scatter import placed_labels
 
 SYSTEMS = [system.name for system in line_up("mccrs20")]
 BASELINES = ("Popularity", "Average rating", "Random")
+NAMED = (*BASELINES, "WRMF")
 TITLE = "One line with the message of the figure,\nand a second line with its numbers"
 PANELS = ("rated items only", "all items")
 
@@ -47,7 +48,7 @@ def systems(
 def drawn(found: pd.DataFrame, **options: Any) -> Figure:
     labels = {"x_label": "misses: antiP@10", "y_label": "hits: P@10"}
     taus = {"tau": 0.55, "tau_low": 0.43, "tau_high": 0.68}
-    return scatter(found.assign(**labels, **taus), title=TITLE, **options)
+    return scatter(found.assign(**labels, **taus), title=TITLE, **{"named": NAMED} | options)
 
 
 def with_published(found: pd.DataFrame) -> pd.DataFrame:
@@ -62,21 +63,12 @@ FIGURES = {
     ),
     "3 systems": lambda: drawn(systems(3)),
     "one panel": lambda: drawn(systems(16, PANELS[:1])),
-    "some named": lambda: drawn(systems(16), named=[*BASELINES, "WRMF", "SLIM"]),
 }
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_of_hits_and_misses_can_be_read(name: str) -> None:
     assert faults(FIGURES[name]()) == []
-
-
-def test_systems_are_numbered_in_the_order_in_which_they_come_and_the_key_says_so() -> None:
-    found = systems(5).iloc[::-1]
-    said = [text.get_text() for text in texts(drawn(found))]
-    order = list(dict.fromkeys(found["system"]))
-    assert [f"{n}  {name}" for n, name in enumerate(order, 1)] == [w for w in said if "  " in w]
-    assert [said.count(str(number)) for number in range(1, 6)] == [2] * 5
 
 
 def test_only_systems_that_are_asked_for_are_named() -> None:

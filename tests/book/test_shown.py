@@ -25,9 +25,15 @@ SENTENCES = {
     ("04", "agreement"),
     ("04", "nearer"),
     ("04", "relations"),
+    ("05", "curves"),
+    ("05", "lead"),
+    ("05", "two_counts"),
+    ("05", "which"),
     ("06", "alike"),
     ("06", "loop"),
     ("06", "ranks"),
+    ("07", "significance"),
+    ("07", "worlds"),
 }
 """Figures whose message is the sentence of a record: it follows the results."""
 NO_DATA = {("01", "target_sets")}

@@ -252,11 +252,11 @@ def test_parts_that_a_dataset_lacks_are_refused():
 
 
 def test_a_share_is_removed_at_random_and_the_same_for_all():
-    kept = kept_rows(TestSet(removed=30), 20_000, seed=1, fold=0)
+    kept = kept_rows(TestSet(removed=30), 1_000_000, seed=1, fold=0)
     # 7 standard deviations of a binomial share: false alarm below 1e-11.
-    assert abs(kept.mean() - 0.7) < 7 * np.sqrt(0.21 / 20_000)
-    assert (kept == kept_rows(TestSet(removed=30), 20_000, seed=1, fold=0)).all()
-    assert (kept != kept_rows(TestSet(removed=30), 20_000, seed=1, fold=1)).any()
+    assert abs(kept.mean() - 0.7) < 7 * np.sqrt(0.21 / 1_000_000)
+    assert (kept == kept_rows(TestSet(removed=30), 1_000_000, seed=1, fold=0)).all()
+    assert (kept != kept_rows(TestSet(removed=30), 1_000_000, seed=1, fold=1)).any()
     assert kept_rows(TestSet(), 5, seed=1, fold=0).all()
     with pytest.raises(DataError, match="leaves none of 1 test ratings"):
         [kept_rows(TestSet(removed=99), 1, seed=seed, fold=0) for seed in range(200)]

@@ -57,6 +57,7 @@ _KINDS: dict[str, re.Pattern[str]] = {
             r"<NA>",
         ),
         "interval without ends": (r"\bundefined to (?!the\b)", r"[\d%] to undefined\b"),
+        "count of nothing": (r"\bundefined of undefined\b",),
         # Within a sentence no English word has a capital; at its start one that is English follows.
         "None": (
             r"^\s*None\W*$",

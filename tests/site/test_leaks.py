@@ -44,6 +44,7 @@ LEAKS = (
     "It is 3 (undefined to undefined).",
     "It is 3 (undefined to 4).",
     "It is 3 (2 to undefined).",
+    "It is right about undefined of undefined pairs",
     "The best system, , has more",
     "It is {value} of them",
 )

@@ -144,7 +144,7 @@ class Finding:
         if form == _CASES:
             text = f"{value * (self.cases or 0):.0f}"
         elif form and math.isfinite(value):
-            text = format(value, form)
+            text = format(value, form).replace("%", " %")
         else:
             text = rounded(value, self.unit, self.low, self.high)
         return re.sub(r"^-", "\N{MINUS SIGN}", text)

@@ -165,6 +165,17 @@ def markdown_table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join(lines + [f"| {' | '.join(cells)} |" for cells in rows])
 
 
+def folded(summary: str, table: str) -> str:
+    """Put a table in Markdown behind a click.
+
+    Examples
+    --------
+    >>> folded("All", "| a |").splitlines()
+    ['<details><summary>All</summary>', '', '| a |', '', '</details>', '']
+    """
+    return f"<details><summary>{escape(summary)}</summary>\n\n{table}\n\n</details>\n\n"
+
+
 def interval_text(quantity: Quantity, form: str = ".4f") -> str:
     """Write a 95 % interval, or that there is none.
 

@@ -282,15 +282,15 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
     --------
     >>> facts = {"title": "A world", "n_ratings": 50_000, "n_users": 900, "n_items": 1_500}
     >>> text = methods_paragraph(Options.parse(START), facts)
-    >>> print(text[:88])
-    The data are A world: 50,000 ratings by 900 users on 1,500 items. No rating is left out.
+    >>> print(text[:87])
+    The data (A world) are 50,000 ratings by 900 users on 1,500 items. No rating is left out
     >>> Options.parse(text.split("`")[-2]) == Options.parse(START)
     True
     """
     protocol, metric = options.protocol, options.measured
     lists, values = _lists_words(protocol), _values_words(protocol)
     sentences = [
-        f"The data are {dataset['title']}: {dataset['n_ratings']:,} ratings by "
+        f"The data ({dataset['title']}) are {dataset['n_ratings']:,} ratings by "
         f"{dataset['n_users']:,} users on {dataset['n_items']:,} items.",
         _selection_sentence(options.select),
         f"{_split_words(options.split, options.seed)}.",

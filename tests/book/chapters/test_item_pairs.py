@@ -1,4 +1,4 @@
-"""Pairs of items on data: what makers count, what criteria read of it, and what the page shows."""
+"""Pairs of items on data: what makers count, and what criteria read of it."""
 
 import dataclasses
 import itertools
@@ -11,7 +11,6 @@ from scipy import stats
 from expressions_at import value_of
 from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
 from recbias.book.chapters.true_vs_false_positive_disagreement import items as of_items
-from recbias.book.chapters.true_vs_false_positive_disagreement import pair_tables
 from recbias.book.chapters.true_vs_false_positive_disagreement import pairs as of_pairs
 from recbias.book.chapters.true_vs_false_positive_disagreement.examples import examples
 from recbias.book.chapters.true_vs_false_positive_disagreement.flatness import FLATNESS, flatness
@@ -295,24 +294,6 @@ def made(name, content) -> makers.Table:
     return makers.Table.of(
         content, key="here", dataset={}, provenance={}, maker_name=name, given=GIVEN
     )
-
-
-def test_the_page_shows_both_readings_of_table_1(counted):
-    table = made("pairs", (of_pairs.INDEX, counted))
-    folds = counted[counted["reading"] != "all"]
-    mean = folds["value"][folds["optima"] == "disagree"].sum() / 3
-    lines = pair_tables.pairs_table(table).splitlines()
-    assert f"| {mean:.1%} |" in lines[2]
-    assert "82.4%" in lines[2]
-
-
-def test_the_page_shows_relations_examples_and_worlds():
-    worked = made("examples", examples.function(n_users=4))
-    assert "| optima | disagree | disagree | agree |" in pair_tables.examples_table(worked)
-    rows = [(skew, n, 0.2 + skew + n / 100) for skew in (0.0, 0.5) for n in (1, 2)]
-    frame = pd.DataFrame(rows, columns=["skew", "number", "disagree"])
-    found = pair_tables.over_skew({"independent": made("independent", (("skew", "number"), frame))})
-    assert found["value"].tolist() == pytest.approx([0.215, 0.715])
 
 
 def test_correlations_are_compared_without_their_signs():

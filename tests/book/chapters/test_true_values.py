@@ -44,7 +44,7 @@ def test_published_values_give_the_published_taus(as_published):
     # Printed with three digits, and once with one.
     assert beside["off"].abs().max() < 0.05
     assert left_out_sentence(as_published) == "3 of 3 published taus are met within 0.15."
-    assert "**" not in left_out_table(as_published)
+    assert "<b>" not in left_out_table(as_published)
 
 
 def test_the_system_that_is_responsible_is_named():
@@ -60,7 +60,7 @@ def test_the_system_that_is_responsible_is_named():
     assert found["left"]["GBPR"] == pytest.approx(kendall_tau(*rest))
     assert found.index[0] == "GBPR"
     assert "met without GBPR" in left_out_sentence(results)
-    assert f"**{found['left']['GBPR']:.2f} without GBPR**" in left_out_table(results)
+    assert f"<b>{found['left']['GBPR']:.2f} without GBPR</b>" in left_out_table(results)
 
 
 def test_nobody_is_responsible_where_many_are():

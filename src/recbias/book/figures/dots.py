@@ -43,7 +43,6 @@ def dots(
     across: Words = "",
     levels: Mapping[str, float] | Sequence[float] = (),
     keyed: Sequence[str] | None = None,
-    marks: str = MARKS,
     hollow: str = "",
     apart: bool = True,
     log: bool = False,
@@ -85,7 +84,7 @@ def dots(
             elif beside:  # in the order of the rows, so that no two dots hide each other
                 places += np.linspace(-_SPREAD / 2, _SPREAD / 2, len(own))
             look: dict[str, Any] = {
-                "marker": marks[number % len(marks)],
+                "marker": MARKS[number % len(MARKS)],
                 "markersize": 7,
                 "label": each,
             }
@@ -115,14 +114,19 @@ def dots(
 
 
 def differences(
-    rows: pd.DataFrame, *, title: str, winners: tuple[str, str], across: Words
+    rows: pd.DataFrame,
+    *,
+    title: str,
+    winners: tuple[str, str],
+    across: Words,
+    width: float = WIDTH,
 ) -> Picture:
     """Draw differences as dots, each marked by who wins, as far as its interval tells."""
     signs = (rows["low"] > 0).astype(int) - (rows["high"] < 0).astype(int)
     words = {1: winners[0], -1: winners[1], 0: "open"}
     return dots(
         rows.assign(line=signs.map(words)), title=title, keyed=list(words.values()), hollow="open",
-        levels=(0,), across=across,
+        levels=(0,), across=across, width=width,
     )  # fmt: skip
 
 

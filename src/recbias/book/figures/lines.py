@@ -58,7 +58,6 @@ def lines(
     predicted: str = "predicted",
     reference: str = "",
     bounds: str = "",
-    shade: tuple[float, str] | None = None,
     looks: Mapping[str, int] | None = None,
     level: float | Mapping[str, float] | None = None,
     cuts: Mapping[str, Sequence[float]] | None = None,
@@ -82,10 +81,10 @@ def lines(
 
     Drawn where the rows have them: ``low`` and ``high`` as a band or as `whiskers`, ``least`` and
     ``most`` as dotted lines, called `bounds`, ``predicted`` as a thin line, called so,
-    ``published`` as white diamonds, ``count`` as numbers beside the points; of each ``run`` but the
+    ``published`` as white diamonds; of each ``run`` but the
     first a thin line. A line without values is its band. Lines that are not `marked` are grey, the
     `reference` is black and dashed. Along the axis places are `even`, as their ranks, or as `x`
-    says; `apart` moves lines that would hide each other. `shade` starts a region that has a name.
+    says; `apart` moves lines that would hide each other.
     Lines are `named` at their ends, or else in a legend.
     """
     panels, names = names_in(rows, panel), names_in(rows, line)
@@ -142,10 +141,6 @@ def lines(
             _name_ends(axis, rows_of(rows, panel, name), x, y, line, room=0.22 / (height - 1.1))
         if bounds in keys:
             axis.plot([], [], ":", color="0.4", linewidth=1.6, label=bounds)
-        if shade:
-            axis.axvspan(shade[0], axis.get_xlim()[1], color="0.9", zorder=0)
-            axis.annotate(shade[1], (shade[0], 0.02), (-4, 0), textcoords="offset points",
-                          ha="right")  # fmt: skip
     return finished(figure, title, n_columns=n_abreast, order=keys, keys=None if keys else [])
 
 
@@ -205,10 +200,6 @@ def _draw(
         axis.plot([], [], color="0.25", linewidth=1.2, label=predicted)
     if "published" in rows:
         axis.plot(at, rows["published"], markeredgecolor=colour, **_DIAMOND)
-    if "count" in rows:
-        for place, value, count in zip(at, rows[y], rows["count"], strict=True):
-            axis.annotate(f"{count:,.0f}", (place, value), (0, -20), textcoords="offset points",
-                          ha="center")  # fmt: skip
 
 
 def _scale(axis: Axes, *, log: bool, log_up: bool, ticks: Sequence[float] | None) -> None:

@@ -11,11 +11,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LogNorm, Normalize, to_rgba
 from matplotlib.figure import Figure as Picture
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import Formatter, NullFormatter
 
-from recbias.book.figures.panels import abreast, extra_height, finished, grid_of, names_in, rows_of
+from recbias.book.figures.panels import extra_height, finished, grid_of, names_in, rows_of
 from recbias.book.figures.style import SHORT, WIDTH, row_height, wrapped
 
 
@@ -133,24 +132,19 @@ def field(
     written: Formatter | None = None,
     colours: str = "RdBu",
     places: pd.DataFrame | None = None,
-    numbered: bool = False,
     n_columns: int = 1,
     height: float = 4.0,
 ) -> Picture:
     """Colour ``value`` over two quantities, a map for each ``panel``, with data sets on it.
 
     The scale goes from minus `most` to `most`; a black line is where the value is 0. `places` have
-    ``name``, `x` and `y`, or ``low`` and ``high`` of it; they are named, or `numbered` with a key.
+    ``name``, `x` and `y`.
     """
     panels = names_in(rows, "panel")
     places = pd.DataFrame(columns=["name", x, y]) if places is None else places
-    listed = [f"{number}  {name}" for number, name in enumerate(places["name"], 1)]
-    listed = listed if numbered else []
-    n_abreast = abreast(listed, 3)
     tall = 1.4 + height * -(-len(panels) // n_columns)
     figure, axes = grid_of(
-        panels, height=tall + extra_height(title, listed, n_abreast),
-        n_columns=n_columns, share_x=True, share_y=True,
+        panels, height=tall + extra_height(title), n_columns=n_columns, share_x=True, share_y=True
     )  # fmt: skip
     most = most or float(rows["value"].abs().max())
     for name, axis in axes.items():
@@ -162,19 +156,13 @@ def field(
         if own["value"].min() < 0 < own["value"].max():
             axis.contour(wide.columns, wide.index, wide, levels=[0], colors="black", linewidths=2)
         middle = float(np.mean(axis.get_xlim()))
-        for number, place in enumerate(places.to_dict("records"), 1):
-            if numbered:
-                _number(axis, number, place[x], place["low"], place["high"])
-            else:
-                _name(axis, place["name"], place[x], place[y], left=place[x] > middle)
+        for place in places.to_dict("records"):
+            _name(axis, place["name"], place[x], place[y], left=place[x] > middle)
         axis.set(xlabel=labels[0], ylabel=labels[1])
         axis.grid(visible=False)
         axis.label_outer()
     _colour_key(figure, [*axes.values()], mesh, key, key_ticks, written or SHORT)
-    keys = [Line2D([], [], linestyle="none", label=words) for words in listed]
-    return finished(
-        figure, title, keys=keys, n_columns=n_abreast, handlelength=0, labelspacing=0.25
-    )
+    return finished(figure, title, keys=[])
 
 
 def _name(axis: Axes, name: str, x: float, y: float, *, left: bool) -> None:
@@ -185,12 +173,3 @@ def _name(axis: Axes, name: str, x: float, y: float, *, left: bool) -> None:
         ha="right" if left else "left", va="center",
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5},
     )  # fmt: skip
-
-
-def _number(axis: Axes, number: int, x: float, low: float, high: float) -> None:
-    """Mark data by a number: in a circle where the place is known, else on a bar."""
-    box = {"boxstyle": "circle,pad=0.15", "facecolor": "white", "edgecolor": "black"}
-    if low < high:
-        axis.plot([x, x], [low, high], color="black", linewidth=2)
-        box["boxstyle"] = "square,pad=0.15"
-    axis.text(x, (low + high) / 2, f"{number}", ha="center", va="center", bbox=box, zorder=5)

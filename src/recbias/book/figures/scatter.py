@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from itertools import product
 from typing import Any
 
@@ -24,7 +24,7 @@ from recbias.book.figures.panels import (
     names_in,
     rows_of,
 )
-from recbias.book.figures.style import SHORT
+from recbias.book.figures.style import NARROW, SHORT
 from recbias.claims.regions import defined
 
 FloatArray = npt.NDArray[np.float64]
@@ -38,24 +38,19 @@ _DISTANCES = (11.0, 16.0, 22.0, 30.0, 40.0, 52.0, 66.0, 82.0)
 _ANGLES = np.linspace(0, 2 * np.pi, 24, endpoint=False)
 
 
-def scatter(rows: pd.DataFrame, *, title: str, named: Collection[str] | None = None) -> Picture:
+def scatter(rows: pd.DataFrame, *, title: str, named: Collection[str]) -> Picture:
     """Set systems by two metrics, ``x`` and ``y``, a panel for each way to measure them.
 
-    Of ``kind`` is the mark of a ``system``. Points are numbered, with a key, or those are `named`
-    that are chosen. Panels have their ``tau`` in the head, with ``tau_low`` and ``tau_high``, and
-    ``x_label`` and ``y_label``; intervals end at ``x_low`` and the like, and ``x_published`` stand
-    beside, where the rows have them.
+    Of ``kind`` is the mark of a ``system``; some are `named`. Panels have their ``tau`` in the
+    head, with ``tau_low`` and ``tau_high``, and ``x_label`` and ``y_label``; intervals end at
+    ``x_low`` and the like, and ``x_published`` stand beside, where the rows have them.
     """
     panels = names_in(rows, "panel")
-    systems = list(dict.fromkeys(rows["system"]))
-    labels = {system: f"{number}" for number, system in enumerate(systems, 1)}
-    if named is not None:
-        labels = {system: system for system in systems if system in named}
-    keys = _keys(rows, labels if named is None else {}, with_published="x_published" in rows)
-    n_abreast = abreast([str(key.get_label()) for key in keys], 3)
-    tall = 3.1 * -(-len(panels) // 2) + 0.21 * -(-len(keys) // n_abreast)
+    keys = _keys(rows)
+    n_abreast = abreast([str(key.get_label()) for key in keys], 3, width=NARROW)
+    tall = 3.3 * -(-len(panels) // 2) + 0.21 * -(-len(keys) // n_abreast)
     tall += 0.4 + extra_height(title)
-    figure, axes = grid_of(panels, height=tall, n_columns=min(2, len(panels)))
+    figure, axes = grid_of(panels, height=tall, n_columns=min(2, len(panels)), width=NARROW)
     for panel, axis in axes.items():
         own = rows_of(rows, "panel", panel)
         _draw_systems(axis, own)
@@ -68,15 +63,15 @@ def scatter(rows: pd.DataFrame, *, title: str, named: Collection[str] | None = N
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # labels are placed where the points are now
     for panel, axis in axes.items():
-        _label_points(axis, rows_of(rows, "panel", panel), labels)
+        _label_points(axis, rows_of(rows, "panel", panel), named)
     return figure
 
 
 def _tau(row: pd.Series[Any]) -> str:
     """Write how far the orders by the two metrics agree."""
     low, high = row["tau_low"], row["tau_high"]
-    ends = f" ({low:.2f} to {high:.2f})" if np.isfinite([low, high]).all() and low < high else ""
-    return f"$\\tau$ = {defined(row['tau'], '.2f')}{ends}"
+    ends = f"\n({low:.2f} to {high:.2f})" if np.isfinite([low, high]).all() and low < high else ""
+    return f"$\\tau$ = {defined(row['tau'], '.2f')}{ends}".replace("-", "\N{MINUS SIGN}")
 
 
 def _draw_systems(axis: Axes, rows: pd.DataFrame) -> None:
@@ -100,8 +95,8 @@ def _draw_systems(axis: Axes, rows: pd.DataFrame) -> None:
             markersize=size, markeredgecolor="white", markeredgewidth=0.6, zorder=4,
         )  # fmt: skip
     axis.margins(0.12)
-    for one in (axis.xaxis, axis.yaxis):
-        one.set_major_locator(MaxNLocator(4, min_n_ticks=3))
+    for one, most in ((axis.xaxis, 2), (axis.yaxis, 4)):
+        one.set_major_locator(MaxNLocator(most, min_n_ticks=2))
         one.set_major_formatter(SHORT)
     axis.autoscale_view()
     axis.autoscale(False)  # lines to labels move nothing
@@ -113,22 +108,16 @@ _PUBLISHED: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _keys(rows: pd.DataFrame, labels: Mapping[str, str], *, with_published: bool) -> list[Line2D]:
-    """Make the key: numbers and names of the systems, or the kinds where systems are named."""
-    kinds = rows.drop_duplicates("system").set_index("system")["kind"]
-    kind_by_words = (
-        {f"{number}  {system}": kinds[system] for system, number in labels.items()}
-        if labels
-        else {_KIND_WORDS[kind]: kind for kind in dict.fromkeys(kinds)}
-    )
+def _keys(rows: pd.DataFrame) -> list[Line2D]:
+    """Make the key: the kinds of systems, and what is published."""
     keys = []
-    for words, kind in kind_by_words.items():
+    for kind in dict.fromkeys(rows["kind"]):
         marker, colour, size = _KINDS[kind]
         keys.append(
             Line2D([], [], linestyle="none", marker=marker, color=COLOURS[colour],
-                   markersize=size, label=words)
+                   markersize=size, label=_KIND_WORDS[kind])
         )  # fmt: skip
-    if with_published:
+    if "x_published" in rows:
         keys.append(Line2D([], [], **_PUBLISHED, label="published"))
     return keys
 
@@ -140,8 +129,8 @@ _KIND_WORDS = {
 }
 
 
-def _label_points(axis: Axes, rows: pd.DataFrame, labels: Mapping[str, str]) -> None:
-    """Write labels beside points, so that none covers another, a point, or the frame."""
+def _label_points(axis: Axes, rows: pd.DataFrame, named: Collection[str]) -> None:
+    """Write names beside points, so that none covers another, a point, or the frame."""
     figure = axis.figure
     to_points = 72 / figure.dpi
     frame = axis.get_window_extent()
@@ -150,9 +139,9 @@ def _label_points(axis: Axes, rows: pd.DataFrame, labels: Mapping[str, str]) -> 
     if "x_published" in rows:
         drawn = np.vstack([drawn, rows[["x_published", "y_published"]].dropna().to_numpy()])
     marks = axis.transData.transform(drawn) * to_points
-    chosen = rows["system"].isin(list(labels)).to_numpy()
+    chosen = rows["system"].isin(list(named)).to_numpy()
     points = marks[: len(rows)][chosen]
-    texts = [labels[system] for system in rows["system"][chosen]]
+    texts = rows["system"][chosen].tolist()
     sizes = np.array([_size(axis, text) for text in texts]).reshape(-1, 2)
     places = placed_labels(points, sizes, marks, inside)
     for point, place, text in zip(points, places, texts, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from functools import partial
 
 import numpy as np
@@ -12,12 +11,10 @@ from recbias.book.chapters.offline_option_taxonomy.decisions import (
     NOISE,
     alternative_name,
 )
-from recbias.book.chapters.offline_option_taxonomy.truths import shares_of
-from recbias.book.figures import Figure, differences, parts
-from recbias.claims.quantities import over_worlds
+from recbias.book.chapters.offline_option_taxonomy.tables import worlds_rows
+from recbias.book.figures import NARROW, Figure, dots, parts
+from recbias.book.findings import said
 from recbias.experiment.makers import Table
-
-_BASE = "the default"
 
 
 def reversals(decisions: Table) -> Figure:
@@ -53,44 +50,50 @@ def reversals(decisions: Table) -> Figure:
         partial(
             parts, colours={differs: "0.8", both: "C1"}, stacked=False, missing="no effect here",
             across="% of the pairs", levels={"another split": noise},
-            most=1.05 * float(np.nanmax([rows[differs].max(), noise, 10])),
+            most=1.05 * float(np.nanmax([rows[differs].max(), noise, 10])), width=NARROW,
         ),
         "reversals",
     )  # fmt: skip
 
 
-_RELATIONS = {1: "popular: liked", 0: "unrelated", -1: "disliked"}
+_SHOWN = (
+    ("A2", "ratio 0.2"),
+    ("A2", "uniform 0.2"),
+    ("C1", "condensed"),
+    ("C2", "P@10"),
+    ("C2", "nDCG@50"),
+    ("C2C", "tau"),
+    ("C3", "by ratings"),
+    ("C3", "median"),
+)
+"""The options of a figure, some for each decision that matters in worlds; a table has all."""
 
 
 def worlds(table: Table) -> Figure:
-    """Compare with the default how well each alternative agrees with the truth about pairs."""
-
-    def message(rows: pd.DataFrame) -> str:
-        wide = rows.groupby("row", sort=False)
-        better = (wide["low"].max() > 0) & ~(wide["high"].min() < 0)
-        names = ", ".join(str(row).partition(" ")[2] for row in better.index[better])
-        if not names:
-            return "No alternative is surely better in some kind of worlds\nand worse in none"
-        return "Surely better in some worlds, and worse in none:\n" + textwrap.fill(names, 52)
-
-    rows = []
-    for relation, frame in table.frame.groupby("relation", sort=False):
-        panel = _RELATIONS[int(np.sign(float(str(relation))))]
-        wide = 100 * shares_of(frame, "agreement")
-        options = frame.drop_duplicates("option")[["decision", "option"]]
-        for decision, option in options.itertuples(index=False):
-            if decision in ("D", _BASE):
-                continue
-            base = "condensed" if decision == "C2C" else _BASE
-            gap = over_worlds((wide[option] - wide[base]).dropna().to_numpy(float))
-            name = alternative_name(decision, option)
-            rows.append((panel, decision, name, gap.value, *gap.interval))
+    """Compare with the default how well alternatives agree with the truth about pairs."""
+    results = {"worlds": table}
+    condensed = said(
+        "own/WORLDS-CONDENSED",
+        results,
+        holds="Condensed lists are nearer to the truth,",
+        refuted="Condensed lists are no nearer to the truth,",
+        open="Condensed lists may be nearer to the truth,",
+    )
+    usual = said(
+        "own/WORLDS-FOUR-FIFTHS",
+        results,
+        holds="and so is training on four fifths",
+        refuted="training on four fifths is not",
+        open="training on four fifths is not, for certain",
+    )
+    shown = [alternative_name(*name) for name in _SHOWN]
+    rows = worlds_rows(table)
     return Figure(
         "worlds",
-        pd.DataFrame(rows, columns=["panel", "group", "row", "value", "low", "high"]),
-        message,
-        "Three panels, one for each relation of popularity with liking: how much better each "
-        "alternative agrees with the truth about pairs of systems than the default.",
-        partial(differences, winners=("agrees better", "agrees less"), across="% of pairs"),
+        rows[rows["row"].isin(shown)].reset_index(drop=True),
+        f"{condensed}\n{usual}",
+        "A row for each alternative and a mark for each relation of popularity with liking: how "
+        "much better it agrees with the truth about pairs of systems than the default.",
+        partial(dots, levels=(0,), across="% of the pairs", width=NARROW),
         "worlds",
     )

@@ -11,13 +11,18 @@ import pandas as pd
 from recbias.book.chapters.offline_option_taxonomy.decisions import alternative_name
 from recbias.book.chapters.offline_option_taxonomy.setup import (
     KNN,
-    PERSISTENCES,
     READINGS,
     SYSTEMS,
     cell_metrics,
 )
-from recbias.book.chapters.offline_option_taxonomy.truths import COMMONEST, compare_with_rivals
-from recbias.book.html import interval_text, markdown_table, plain
+from recbias.book.chapters.offline_option_taxonomy.truths import (
+    COMMONEST,
+    compare_with_rivals,
+    shares_of,
+)
+from recbias.book.findings import said
+from recbias.book.html import folded, interval_text, markdown_table, plain
+from recbias.claims.quantities import over_worlds
 from recbias.claims.regions import defined
 from recbias.experiment.decisions import (
     CHOICES,
@@ -30,7 +35,6 @@ from recbias.experiment.makers import Table
 from recbias.experiment.options import Options
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
-from recbias.protocol.relevance import GainMap
 
 _SPACE = "\N{NO-BREAK SPACE}"
 _MINUS = "\N{MINUS SIGN}"
@@ -136,48 +140,6 @@ def cells_table(frame: pd.DataFrame) -> str:
 _LEVEL = 0.05
 
 
-def gains_table(stars: int = 5) -> str:
-    """Write how much each star is worth under the gain maps of the paper.
-
-    Examples
-    --------
-    >>> print(gains_table().splitlines()[2])
-    | $g_1$, `binary` | 0 | 0 | 0 | 1 | 1 |
-    """
-    values = np.arange(1.0, stars + 1)
-    rows = []
-    for words, name in _GAINS.items():
-        gains = GainMap(name).gains(values, min_rating=stars - 1, rating_max=stars)
-        rows.append((f"{words}, `{name}`", *(f"{gain:.3g}" for gain in gains)))
-    return markdown_table(("stars", *(f"{value:g}" for value in values)), rows)
-
-
-_GAINS: Mapping[str, str] = {"$g_1$": "binary", "$g_2$": "exp", "as in ERR": "err"}
-
-
-def orders_table(systems: Results) -> str:
-    """Write how far condensed lists agree with the order of the stars."""
-    metrics = ("tau", *(f"RBO({phi:g})" for phi in PERSISTENCES))
-    rows = [
-        (
-            plain(name),
-            *(defined(systems[name, "condensed", metric].value, ".4f") for metric in metrics),
-        )
-        for name in SYSTEMS
-    ]
-    for rival in READINGS:
-        gaps = [
-            systems[KNN, "condensed", metric] - systems[rival, "condensed", metric]
-            for metric in metrics
-        ]
-        cells = (
-            f"{_signed(gap.value)} ({interval_text(gap, '+.4f').replace('-', _MINUS)})"
-            for gap in gaps
-        )
-        rows.append((f"*{plain(KNN)} {_MINUS} {plain(rival)}*", *cells))
-    return markdown_table(("", *map(plain, metrics)), rows)
-
-
 _AVERAGES: Mapping[str, str] = {
     "full": "mean over users",
     "by ratings": "weighted by number of test ratings",
@@ -253,10 +215,10 @@ def _not_turned(row: Mapping[Any, Any]) -> str:
     return "no effect here" if row["decision"] != "D" and not row["moved"] else "–"
 
 
-def truths_table(truths: Table | None) -> str:
-    """Write about how many pairs of systems each option is right, by unbiased judgments."""
+def truths_details(truths: Table | None) -> str:
+    """Write about how many pairs of systems each option is right; nothing without judgments."""
     if truths is None:
-        return "*No table: these data have no unbiased judgments.*"
+        return ""
     rows = [
         (
             plain(alternative_name(row["decision"], row["option"])),
@@ -270,7 +232,65 @@ def truths_table(truths: Table | None) -> str:
         "(after Holm). Right, wrong: those of them that the option resolves alike, or the other "
         "way round; right sign: alike, whether resolved or not.*"
     )
-    return f"{markdown_table(head, rows)}\n\n{note}"
+    return folded(
+        "All alternatives, by people's judgments", f"{markdown_table(head, rows)}\n\n{note}"
+    )
+
+
+_RELATIONS = {1: "popular: liked more", 0: "unrelated", -1: "popular: liked less"}
+
+
+def worlds_rows(table: Table) -> pd.DataFrame:
+    """Say how much better each alternative agrees with the truth than what it departs from."""
+    rows = []
+    for relation, frame in table.frame.groupby("relation", sort=False):
+        line = _RELATIONS[int(np.sign(float(str(relation))))]
+        wide = 100 * shares_of(frame, "agreement")
+        options = frame.drop_duplicates("option")[["decision", "option"]]
+        for decision, option in options.itertuples(index=False):
+            if decision in ("D", "the default"):
+                continue
+            base = "condensed" if decision == "C2C" else "the default"
+            gap = over_worlds((wide[option] - wide[base]).dropna().to_numpy(float))
+            name = alternative_name(decision, option)
+            rows.append((line, decision, name, gap.value, *gap.interval))
+    return pd.DataFrame(rows, columns=["line", "group", "row", "value", "low", "high"])
+
+
+def worlds_table(worlds: Table) -> str:
+    """Write how much better each alternative agrees with the truth, in each kind of worlds."""
+    rows = worlds_rows(worlds)
+    kinds = list(dict.fromkeys(rows["line"]))
+    cells = [
+        (plain(str(name)), *(_in_percent(row) for row in own.to_dict("records")))
+        for name, own in rows.groupby("row", sort=False)
+    ]
+    return markdown_table(("", *kinds), cells)
+
+
+def _in_percent(row: Mapping[Any, Any]) -> str:
+    texts = (f"{row[name]:.0f}".replace("-0", "0", 1) for name in ("low", "value", "high"))
+    low, value, high = (text.replace("-", _MINUS) for text in texts)
+    return f"{value} ({low} to {high})"
+
+
+def held_table(results: Mapping[str, Any]) -> str:
+    """Write about how many pairs full and condensed lists are right, by people's judgments."""
+    rows = []
+    for data, name in _HELD.items():
+        found = []
+        for lists in ("DEFAULT", "CONDENSED"):
+            for side in ("", "-WRONG"):
+                record, form = f"own/{name}-{lists}{side}", "{value:cases} of {cases}"
+                share = said(record, results, holds=form, refuted=form, open=form)
+                found.append(share or "–")
+        rows.append((data, *found))
+    head = ("", "full: right", "wrong", "condensed: right", "wrong")
+    return markdown_table(head, rows)
+
+
+_HELD: Mapping[str, str] = {"CM100k": "CM", "Coat": "COAT"}
+"""By data set, with what the names of its findings begin."""
 
 
 def commonest_table(worlds: Table) -> str:

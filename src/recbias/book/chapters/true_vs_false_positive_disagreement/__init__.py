@@ -6,11 +6,11 @@ What the experiment is called and shares (`setup`); what criteria compute of who
 up (`paper_setup`), optimal rankings (`optimum_checks`, `small_worlds`); those rankings over all
 orders of ties (`optima`). All pairs of items by what the optima do with them (`pairs`), the paper's
 examples (`examples`), how popularity and liking vary over items (`items`), worlds of more and less
-skew (`flatness`), and what the page shows of these (`pair_tables`). Observed orders beside true
-ones (`true_values`), how many judgments order systems as the truth does (`judgments`), and worlds
-where users rate at random (`at_random`). Systems in worlds where the truth is known (`worlds`),
-where data sets lie among these (`points`), and which metric to trust (`trusted`). What the page
-shows of judgments: `figures_of_judgments` and `judgment_tables`, of the rest: `figures`, `tables`.
+skew (`flatness`). Observed orders beside true ones (`true_values`), how many judgments order
+systems as the truth does (`judgments`), and worlds where users rate at random (`at_random`).
+Systems in worlds where the truth is known (`worlds`), where data sets lie among these (`points`),
+and which metric to trust (`trusted`). What the page shows of judgments: `figures_of_judgments` and
+`judgment_tables`, of the rest: `figures`, `tables`.
 """
 
 from collections.abc import Mapping

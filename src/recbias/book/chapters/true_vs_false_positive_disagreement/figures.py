@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure as Picture
 
-from recbias.book.chapters.popularity_bias.concentration import short_title
-from recbias.book.chapters.true_vs_false_positive_disagreement.pair_tables import over_skew
 from recbias.book.chapters.true_vs_false_positive_disagreement.true_values import (
     first_shown,
     with_truth,
 )
-from recbias.book.chapters.true_vs_false_positive_disagreement.worlds import agreement_map
-from recbias.book.figures import Figure, field, lines, scatter
+from recbias.book.chapters.true_vs_false_positive_disagreement.worlds import WORLDS, agreement_map
+from recbias.book.figures import NARROW, Figure, lines, scatter
+from recbias.book.findings import said
 from recbias.claims.quantities import order_tau
 from recbias.claims.reference import find_reference
 from recbias.claims.regions import defined
-from recbias.data.datasets import dataset_info
 from recbias.experiment.makers import Table
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
@@ -30,10 +26,10 @@ from recbias.experiment.run import Results
 _FOR_EVERYBODY = ("Popularity", "Average rating", "Random")
 _OPTIMAL = ("Optimal precision", "Optimal anti-precision")
 
-_NAMED = ("Popularity", "Average rating", "Random", "Item kNN", "WRMF", "SLIM")
+_NAMED = ("Popularity", "Average rating", "Random", "WRMF")
 """Systems that a picture names which has no room for all."""
 
-_COLUMNS = {"P": "P", "antiP": "antiP", "R": "recall", "fallout": "fallout"}
+_COLUMNS = {"P": "P", "antiP": "antiP"}
 
 
 # -- systems by two metrics ------------------------------------------------------------------------
@@ -42,10 +38,24 @@ _COLUMNS = {"P": "P", "antiP": "antiP", "R": "recall", "fallout": "fallout"}
 def lead(measured: Results) -> Figure:
     """Show how hits and misses go together, as a test counts them and by the truth."""
     shown = first_shown(measured)
+    told = [
+        said(
+            name,
+            {"systems": measured},
+            holds=f"More hits, {held} misses {where}",
+            refuted=f"More hits, {other} misses {where}",
+            open=f"More hits, perhaps {held} misses {where}",
+        )
+        for name, held, other, where in (
+            ("own/CM-OBSERVED-TAU", "more", "fewer", "in the test"),
+            ("own/CM-TRUE-TAU", "fewer", "more", "by the truth"),
+        )
+    ]
+    by_record = all(told) and shown.dataset["name"] == "cm100k"
     return Figure(
         "lead",
         _systems_by_two(shown, _known_panels(shown, "truth")),
-        _together,
+        _in_two_lines(told) if by_record else _together,
         "Two panels of sixteen systems by misses and hits. In the left one, of observed ratings, "
         "points rise together; in the right one, of ratings of random items, they fall.",
         partial(scatter, named=_NAMED),
@@ -54,22 +64,25 @@ def lead(measured: Results) -> Figure:
 
 def two_counts(measured: Results) -> Figure:
     """Show systems by hits and by misses, among rated items and among all: MCCRS20 Fig. 1."""
-
-    def message(rows: pd.DataFrame) -> str:
-        taus = rows.groupby("panel", sort=False)["tau"].first().tolist()
-        rated, every = (defined(taus[place], ".2f") for place in (0, 2))
-        return (
-            "Orders of systems by hits and by misses:\n"
-            f"$\\tau$ = {rated} of rated items, {every} of all items"
+    told = [
+        said(
+            name,
+            {"systems": measured},
+            holds=f"More hits, {held} misses among {where}",
+            refuted=f"Not always {held} misses among {where}",
+            open=f"More hits, perhaps {held} misses among {where}",
         )
-
+        for name, held, where in (
+            ("MCCRS20-F1-TL/2", "fewer", "rated items"),
+            ("MCCRS20-F1-BL/1", "more", "all items"),
+        )
+    ]
     return Figure(
         "two_counts",
         _systems_by_two(measured, _known_panels(measured, "first")),
-        message,
-        "Four panels of systems: precision against anti-precision and recall against fallout, of "
-        "rated items only and of all items.",
-        scatter,
+        _in_two_lines(told) if all(told) else "Hits and misses among rated and among all items",
+        "Two panels of systems, hits against misses: of rated items only, and of all items.",
+        partial(scatter, named=_NAMED),
         "figure-1",
     )
 
@@ -85,7 +98,7 @@ def each_count(measured: Results) -> Figure:
         hits, misses = (defined(tau, ".2f") for tau in taus)
         return (
             f"{_short_name(shown)}: test and truth order systems with\n"
-            f"$\\tau$ = {hits} by hits, {misses} by misses"
+            f"$\\tau$ = {hits} by hits, {misses} by misses".replace("-", "\N{MINUS SIGN}")
         )
 
     return Figure(
@@ -94,7 +107,7 @@ def each_count(measured: Results) -> Figure:
         message,
         "Two panels of systems, observed against true precision and observed against true anti- "
         "precision.",
-        scatter,
+        partial(scatter, named=_NAMED),
         "figure-6",
     )
 
@@ -128,12 +141,9 @@ def _panels_of(which: str, cutoff: int, *, data: str = "") -> tuple[_Panel, ...]
         return _Panel(title, (label, f"{x}{n}"), (label, f"{y}{n}"), *words)
 
     if which == "first":
-        relative = (f"fallout{n}", f"recall: R{n}")
         return (
             _Panel("rated items only", *_as_authors(n), misses, hits),
-            two("rated items only ", "condensed", "fallout", "R", relative),
             two("all items", "full", "antiP", "P", (misses, hits)),
-            two("all items ", "full", "fallout", "R", relative),
         )
     if which == "truth":
         start = f"{data}, " if data else ""
@@ -143,7 +153,7 @@ def _panels_of(which: str, cutoff: int, *, data: str = "") -> tuple[_Panel, ...]
         )
     return tuple(
         _Panel(name, ("full", f"{metric}{n}"), ("true", f"{metric}{n}"), "observed", "true")
-        for metric, name in (("P", f"P{n}"), ("antiP", f"antiP{n}"))
+        for metric, name in (("P", hits), ("antiP", misses))
     )
 
 
@@ -225,6 +235,11 @@ def _short_name(results: Results) -> str:
     return str(results.dataset["title"]).partition(" (")[0]
 
 
+def _in_two_lines(told: Sequence[str]) -> str:
+    first, last = told
+    return f"{first},\n{last[:1].lower()}{last[1:]}"
+
+
 def _together(rows: pd.DataFrame) -> str:
     """Say in two lines how hits and misses go together in each panel."""
     taus = rows.groupby("panel", sort=False)["tau"].first()
@@ -241,198 +256,73 @@ def _relation(tau: float) -> str:
     return "More hits, more misses" if tau > 0 else "More hits, fewer misses"
 
 
-# -- items -----------------------------------------------------------------------------------------
+# -- items and worlds ------------------------------------------------------------------------------
 
 _CURVES = {
-    "sorted p(train)": "have it in training",
-    "sorted p(rel|train)": "of these like it",
-    "sorted p(not rel|train)": "of these do not",
+    "sorted p(train)": "popularity: have it in training",
+    "sorted p(rel|train)": "liking: of these like it",
 }
-_ORDERS = "place by f_antiP over place by f_P"
-_FUNCTIONS = {"f_P": ("hits", "Eq. 2, by hits"), "f_antiP": ("misses", "Eq. 4, by misses")}
-_SHARES = {
-    "p(train)": ("popularity", "have it in training"),
-    "p(rel|train)": ("liking", "of these like it"),
-}
-
-
-def _of(items: Table, measure: str, of: str) -> float:
-    return float(items[{"measure": measure, "of": of}].value)
 
 
 def item_curves(items: Table, groups: Table) -> Figure:
-    """Show how popularity and liking fall off over items, and the two optimal orders: Fig. 3."""
-
-    def message(rows: pd.DataFrame) -> str:
-        told = rows.groupby("panel")["told"].first()
-        popular, liked, orders = (
-            defined(told[panel], ".2f")
-            for panel in ("sorted p(train)", "sorted p(rel|train)", _ORDERS)
-        )
-        return (
-            f"Gini coefficients: popularity {popular}, liking {liked};\n"
-            f"the two optimal orders have a rank correlation of {orders}"
-        )
-
-    told = {f"sorted {of}": _of(items, "Gini", of) for of in _SHARES}
-    told[_ORDERS] = _of(items, "Spearman", "f_P and f_antiP")
-    frame = groups.frame[groups.frame["panel"].isin([*_CURVES, _ORDERS])]
+    """Show how popularity and liking fall off over items: MCCRS20 Fig. 3."""
+    rows = groups.frame[groups.frame["panel"].isin(list(_CURVES))]
+    of_largest = rows["middle"] / rows.groupby("panel")["middle"].transform("max")
+    abruptly = "Popularity falls off {value:.1f} times as abruptly as liking"
     return Figure(
         "curves",
-        frame.assign(told=frame["panel"].map(told)).reset_index(drop=True),
-        message,
-        "Left, three falling curves over items: the share of users who have an item in training, "
-        "and the shares of these who like it and who do not. Right, the place of items in one "
-        "optimal ranking against that in the other.",
-        _draw_curves,
+        rows[["panel", "x"]].assign(line=rows["panel"].map(_CURVES), value=of_largest),
+        said(
+            "MCCRS20-F3/4",
+            {"items": items},
+            holds=f"{abruptly}\n(ratio of Gini coefficients)",
+            refuted=f"{abruptly} only\n(ratio of Gini coefficients)",
+            open=f"{abruptly}\n(ratio of Gini coefficients)",
+        )
+        or "How popularity and liking fall off over items",
+        "Two curves over the items of a catalogue, largest first: the share of the users who have "
+        "an item in training, and of these who like it.",
+        partial(
+            lines, x="x", panel="", points=False, ticks=(0, 0.5, 1), keys_abreast=1, width=NARROW,
+            across="items, largest first", up="share of users / largest",
+            limits={"xlim": (0, 1), "ylim": (0, 1.03)}, height=3.0,
+        ),
         "figure-3",
-    )
-
-
-def _draw_curves(rows: pd.DataFrame, *, title: str) -> Picture:
-    """Draw the curves by their shapes, and one order over the other beside them."""
-    left, right, drawn = "popularity and liking", "the two orders", []
-    for panel, words in _CURVES.items():
-        own = rows[rows["panel"] == panel]
-        values = own["middle"] / own["middle"].max()
-        drawn.append(pd.DataFrame({"panel": left, "line": words, "at": own["x"], "value": values}))
-    orders = rows[rows["panel"] == _ORDERS].rename(columns={"x": "at", "middle": "value"})
-    words = "place by misses: middle and range"
-    drawn.append(orders.assign(panel=right, line=words)[[*drawn[0].columns, "low", "high"]])
-    return lines(
-        pd.concat(drawn, ignore_index=True), title=title, points=False, diagonal=(right,),
-        across={left: "items, largest first", right: "place, best by hits first"},
-        up={left: "share of users / largest", right: "place by misses"}, ticks=(0, 0.5, 1),
-        limits={"xlim": (0, 1), "ylim": (0, 1.03)}, height=3.4,
     )  # fmt: skip
 
 
-def item_functions(items: Table, groups: Table) -> Figure:
-    """Show what ranks items best by hits and by misses, over popularity and liking: Fig. 4."""
+_COUNTS = {"P": "hits (P)", "antiP": "misses (antiP)"}
 
-    def message(rows: pd.DataFrame) -> str:
-        over = rows[rows["x_label"] == _SHARES["p(train)"][1]]
-        hits, misses = (defined(r, ".2f") for r in over.groupby("y_label", sort=False)["r"].first())
-        return (
-            "What ranks items best correlates with popularity:\n"
-            f"by r = {hits} for hits and {misses} for misses"
-        )
 
-    panels = []
-    for (function, words), (share, names) in product(_FUNCTIONS.items(), _SHARES.items()):
-        own = groups.frame[groups.frame["panel"] == f"{function} over {share}"]
-        r = _of(items, "Pearson", f"{function} and {share}")
-        panel = f"{words[0]} over {names[0]}"
-        panels.append(
-            own.assign(panel=panel, line=words[1], r=r, x_label=names[1], y_label=words[1])
-        )
-    return Figure(
-        "functions",
-        pd.concat(panels, ignore_index=True).rename(columns={"middle": "value"}),
-        message,
-        "Four panels: what ranks items best by hits, and by misses, against the share of users "
-        "who have them in training and the share of these who like them.",
-        _draw_functions,
-        "figure-4",
+def which_count(worlds: Table) -> Figure:
+    """Show how far either count orders systems as the truth does, over kinds of worlds."""
+    results = {"worlds": worlds}
+    opposed = said(
+        "own/OPPOSED-ANTIP",
+        results,
+        holds="Misses are right where popular items are liked less,",
+        refuted="Misses are not right where popular items are liked less,",
+        open="Misses may be right where popular items are liked less,",
     )
-
-
-def _draw_functions(rows: pd.DataFrame, *, title: str) -> Picture:
-    """Draw each function over each share, with the correlation of both in the head."""
-    told = [
-        f"{panel}: " + (f"r = {r:.2f}" if np.isfinite(r) else "r undefined")
-        for panel, r in zip(rows["panel"], rows["r"], strict=True)
-    ]
-    rows = rows.assign(panel=told)
-    across, up = (
-        dict(rows[["panel", label]].astype(str).to_numpy().tolist())
-        for label in ("x_label", "y_label")
+    agreeing = said(
+        "own/AGREEING-P",
+        results,
+        holds="hits where they are liked more",
+        refuted="nor are hits where they are liked more",
+        open="hits perhaps where they are liked more",
     )
-    return lines(
-        rows, title=title, x="x", n_columns=2, share_x="col", share_y="row", height=2.4,
-        across=across, up=up,
-    )  # fmt: skip
-
-
-# -- worlds ----------------------------------------------------------------------------------------
-
-_FLAT = {
-    "agreeing": "popular items are liked more",
-    "independent": "popularity and liking are unrelated",
-    "opposing": "popular items are liked less",
-}
-
-
-def flat(tables: Mapping[str, Table]) -> Figure:
-    """Show on how many pairs of items the optima disagree, over the skew of popularity."""
-
-    def message(rows: pd.DataFrame) -> str:
-        own = rows[rows["kind"] == "independent"].sort_values("skew")
-        first, last = own.iloc[0], own.iloc[-1]
-        return (
-            f"The optima disagree on {first['value']:.0%} of the pairs where popularity is\n"
-            f"even, and on {last['value']:.0%} at a Gini coefficient of {last['skew']:g}"
-        )
-
-    rows = over_skew({name: tables[name] for name in _FLAT})
+    maps = [agreement_map(worlds, of).assign(line=words) for of, words in _COUNTS.items()]
+    rows = pd.concat(maps, ignore_index=True)
     return Figure(
-        "flat",
-        rows.assign(line=rows["kind"].map(_FLAT)),
-        message,
-        "Share of the pairs of items that the two optimal rankings put in opposite orders, over "
-        "the skew of popularity, a line for each of three relations of popularity and liking.",
+        "which",
+        rows[rows["skew"] == WORLDS["at_skew"]],
+        f"{opposed}\n{agreeing}",
+        "Kendall's tau with the truth of systems by observed hits and by observed misses, over the "
+        "relation of popularity and liking.",
         partial(
-            lines, x="skew", whiskers=True, level=0.5, keys_abreast=1, height=3.2,
-            across="skew: Gini of the items' ratings", up="pairs in opposite orders",
+            lines, x="relation", whiskers=True, level=0, ticks=(-0.9, -0.3, 0, 0.3, 0.9),
+            up="$\\tau$ with the truth", width=NARROW, height=3.2,
+            across="popular items are liked less (\N{MINUS SIGN}), more (+)",
         ),
-        "conclusion-3",
+        "counts-over-relations",
     )  # fmt: skip
-
-
-_MAPS = {
-    "observed": "P and antiP, observed",
-    "true": "P and antiP, true",
-    "P": "P, observed and true",
-    "antiP": "antiP, observed and true",
-}
-
-
-def tau_maps(worlds: Table, points: Table, ranges: Table) -> Figure:
-    """Show four taus over the kinds of worlds, with data sets on them."""
-
-    def message(rows: pd.DataFrame) -> str:
-        steep = rows[rows["skew"] == rows["skew"].max()].set_index(["panel", "relation"])["value"]
-        ends = [float(end) for end in (rows["relation"].min(), rows["relation"].max())]
-        p, anti = ([steep[_MAPS[name], end] for end in ends] for name in ("P", "antiP"))
-        return (
-            "From opposed to agreeing popularity, $\\tau$ with the truth goes\n"
-            f"from {p[0]:.2f} to {p[1]:.2f} for P, from {anti[0]:.2f} to {anti[1]:.2f} for antiP"
-        )
-
-    panels = [agreement_map(worlds, of).assign(panel=panel) for of, panel in _MAPS.items()]
-    return Figure(
-        "maps",
-        pd.concat(panels, ignore_index=True),
-        message,
-        "Four maps of Kendall's tau over the skew of popularity and its relation to liking: of "
-        "precision and anti-precision as observed and by the truth, and of each with its own "
-        "truth; data sets are numbered on them.",
-        partial(
-            field, x="skew", y="relation", places=_on_map(points, ranges), numbered=True, most=1,
-            labels=("skew of popularity", "relation to liking"), key="Kendall's $\\tau$",
-            key_ticks=(-1, -0.5, 0, 0.5, 1), n_columns=2, height=2.6,
-        ),
-        "taus-of-worlds",
-    )  # fmt: skip
-
-
-def _on_map(points: Table, ranges: Table) -> pd.DataFrame:
-    """Place data sets: where the relation is known at a point, else between two."""
-    rows, frame = [], pd.concat([points.frame, ranges.frame])
-    for name, quantities in frame.groupby("dataset", sort=False):
-        by = quantities.set_index("quantity")
-        skew, relation = by.loc["skew", "value"], by.loc["relation"]
-        known = bool(pd.notna(relation["value"]))
-        ends = (relation["value"],) * 2 if known else (relation["low"], relation["high"])
-        rows.append((short_title(dataset_info(str(name)).title), skew, *ends))
-    return pd.DataFrame(rows, columns=["name", "skew", "low", "high"])

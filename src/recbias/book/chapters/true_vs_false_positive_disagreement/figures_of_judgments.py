@@ -10,23 +10,22 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
+from recbias.book.chapters.popularity_bias.concentration import short_title
 from recbias.book.chapters.true_vs_false_positive_disagreement.judgment_tables import (
     METRICS,
     needed,
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.judgments import TARGETS
-from recbias.book.chapters.true_vs_false_positive_disagreement.trusted import (
-    calibration,
-    kinds_of_worlds,
-)
-from recbias.book.figures import Figure, lines, parts
+from recbias.book.chapters.true_vs_false_positive_disagreement.trusted import kinds_of_worlds
+from recbias.book.figures import NARROW, Figure, dots, lines, parts
+from recbias.data.datasets import dataset_info
 from recbias.experiment.makers import Table
-from recbias.trust import LEVEL
 
 _COURSE = ["panel", "line", "at", "value", "low", "high", "least", "most"]
 _OVER_JUDGMENTS = partial(
-    lines, points=False, log=True, across="random judgments per user", share_y=True, height=3.5
-)
+    lines, points=False, log=True, across="judgments per user", share_y=True, height=3.3,
+    width=NARROW,
+)  # fmt: skip
 
 
 def _joined(rows: Sequence[pd.DataFrame], *more: str) -> pd.DataFrame:
@@ -64,7 +63,7 @@ def judged_orders(tables: Mapping[str, Table], cutoff: int) -> Figure:
         "a panel for precision and one for anti-precision, with bands and bounds.",
         partial(
             _OVER_JUDGMENTS, level=target, bounds="bounds without a model",
-            up={f"P@{cutoff}": "expected $\\tau$ with the true order"},
+            up={f"P@{cutoff}": "expected $\\tau$ with the truth"},
         ),
         "judgments",
     )  # fmt: skip
@@ -82,14 +81,13 @@ def mixed_orders(tables: Mapping[str, Table], cutoff: int) -> Figure:
             metric = str(panel).partition("@")[0]
             helped = own.loc[own["ahead"] < 0, "at"]
             if helped.empty:
-                words.append(f"observed ratings harm {metric}")
+                words.append(f"harm {metric}")
             elif len(helped) == len(own):
-                words.append(f"observed ratings help {metric}")
+                words.append(f"help {metric}")
             else:
-                most = f"{helped.max():.0f} random judgments"
-                words.append(f"observed ratings help {metric} up to {most}")
-        text = ",\n".join(words)
-        return text[:1].upper() + text[1:]
+                words.append(f"help {metric} up to {helped.max():.0f} judgments")
+        told = ",\n".join(words)
+        return f"Observed ratings {told}"
 
     rows = []
     for table, metric in product(list(tables.values())[:1], METRICS):
@@ -113,39 +111,40 @@ def mixed_orders(tables: Mapping[str, Table], cutoff: int) -> Figure:
 # -- which metric to trust -------------------------------------------------------------------------
 
 
-def trusted_shares(trust: Table) -> Figure:
-    """Show how often something came true against how often it was said to."""
+_COMPATIBLE, _TRUE = "what the ratings allow", "the truth"
+
+
+def compatible(answers: Table, points: Table, ranges: Table) -> Figure:
+    """Show which relations ratings allow, beside the true one and the answer where it is known."""
 
     def message(rows: pd.DataFrame) -> str:
-        told = rows.iloc[0]
-        wrong = told["wrong"] / told["answered"] if told["answered"] else np.nan
-        return (
-            f"Of {told['worlds']:.0f} worlds the command answers in {told['answered']:.0f}, "
-            f"{told['antiP']:.0f} times antiP;\n{wrong:.1%} of these answers are wrong"
-        )
+        both = rows.pivot_table(index="row", columns="line", values=["value", "low", "high"])
+        both = both.dropna()
+        true = both["value", _TRUE]
+        outside = int((~true.between(both["low", _COMPATIBLE], both["high", _COMPATIBLE])).sum())
+        lies = "lies" if outside == 1 else "lie"
+        return f"{outside} of {len(both)} true relations {lies} outside what\nthe ratings allow"
 
-    frame = trust.frame
-    answered = frame[frame["answer"] != "cannot tell"]
-    rows = calibration(trust).rename(columns={"n": "count"})
-    counts = {
-        "worlds": len(frame),
-        "answered": len(answered),
-        "antiP": int((answered["answer"] == "antiP").sum()),
-        "wrong": int((answered["answer"] != answered["right"]).sum()),
-    }
+    rows = []
+    for own in answers.frame.to_dict("records"):
+        row = f"{short_title(dataset_info(own['dataset']).title)}: {own['answer']}"
+        true = points.select(dataset=own["dataset"], quantity="relation").iloc[0]
+        rows.append((row, _COMPATIBLE, (own["low"] + own["high"]) / 2, own["low"], own["high"]))
+        rows.append((row, _TRUE, true["value"], true["low"], true["high"]))
+    for own in ranges.select(quantity="relation").to_dict("records"):
+        row = short_title(dataset_info(own["dataset"]).title)
+        rows.append((row, _COMPATIBLE, (own["low"] + own["high"]) / 2, own["low"], own["high"]))
     return Figure(
-        "calibration",
-        rows.assign(**counts),
+        "compatible",
+        pd.DataFrame(rows, columns=["row", "line", "value", "low", "high"]),
         message,
-        "How often a statement about metrics came true over the share of matched worlds in which "
-        "it is so, points with intervals beside the line of equality.",
+        "Intervals of the relation of popularity and liking that the ratings of data sets allow, "
+        "with the true one where it is known.",
         partial(
-            lines, x="share", y="came", whiskers=True, diagonal=True, shade=(LEVEL, "named"),
-            across="share of the matched worlds in which it is so",
-            up="share of the cases in which it was so", height=4.2,
-            limits={"xlim": (-0.03, 1.03), "ylim": (-0.03, 1.03)},
+            dots, keyed=(_COMPATIBLE, _TRUE), marks="|D", levels=(0,), width=NARROW,
+            across="liked less (\N{MINUS SIGN}), more (+)",
         ),
-        "which-to-trust",
+        "relations-allowed",
     )  # fmt: skip
 
 
@@ -169,8 +168,8 @@ def answers(trust: Table) -> Figure:
             for kind, name in (("opposed", "antiP"), ("agreeing", "P"))
         )
         return (
-            f"Where popularity opposes liking it names antiP in {anti:.0%} of\n"
-            f"the worlds; where they agree it names P in {hits:.0%}"
+            f"Where popular items are liked less it names\nantiP in {anti:.0%} of the worlds, "
+            f"P in {hits:.0%} where more"
         )
 
     return Figure(
@@ -198,5 +197,5 @@ def _draw_answers(rows: pd.DataFrame, *, title: str) -> Picture:
     colours = {name: colour for name, colour in _ANSWERS.items() if name in shares}
     return parts(
         shares.assign(row=names), title=title, colours=colours, most=1,
-        across="share of the worlds", down="relation of popularity and liking",
+        across="share of the worlds", down="relation of popularity and liking", width=NARROW,
     )  # fmt: skip

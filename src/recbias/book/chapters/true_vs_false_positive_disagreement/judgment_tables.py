@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from recbias.book.chapters.true_vs_false_positive_disagreement.judgments import TARGETS
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
-from recbias.book.html import markdown_table
+from recbias.book.html import table_html
 from recbias.claims.judging import load_chapter
 from recbias.experiment.makers import Table
 
@@ -37,7 +37,7 @@ def needed(table: Table, metric: str, target: float) -> tuple[float, float, floa
 
 
 def judgments_table(tables: Mapping[str, Table], cutoff: int) -> str:
-    """Lay out how many judgments are needed: for sure, by estimate, and of listed items alone."""
+    """Lay out behind a click how many judgments are needed: by a bound, and by estimate."""
     rows = []
     for name, table in tables.items():
         for metric in METRICS:
@@ -54,7 +54,12 @@ def judgments_table(tables: Mapping[str, Table], cutoff: int) -> str:
                     f"{value * share:.0f}",
                 ]
             rows.append((name, f"{metric}@{cutoff}", f"{share:.0%}".replace("%", " %"), *cells))
+    if not rows:
+        return ""
     head = ["data", "metric", "judged items that a system lists"]
     for target in TARGETS:
-        head += [f"$\\tau$ {target:g}: bound", "estimate (95 %)", "of listed items only"]
-    return markdown_table(tuple(head), rows)
+        head += [f"tau {target:g}: bound", "estimate (95 %)", "of listed items only"]
+    return (
+        "<details><summary>How many for a tau of .8, of .9, and of listed items alone</summary>"
+        f"{table_html(head, rows)}</details>"
+    )

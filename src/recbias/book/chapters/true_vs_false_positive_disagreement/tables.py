@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 from recbias.book.chapters.true_vs_false_positive_disagreement.columns import columns_html
-from recbias.book.chapters.true_vs_false_positive_disagreement.optima import OBSERVED, optima_rows
-from recbias.book.html import interval_text, markdown_table, plain
+from recbias.book.chapters.true_vs_false_positive_disagreement.optima import (
+    OBSERVED,
+    optima_rows,
+    optima_sentence,
+)
+from recbias.book.html import plain, table_html
 from recbias.claims.reference import Reference
+from recbias.claims.regions import rounded
 from recbias.experiment.makers import Table
+from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 from recbias.recommenders.line_ups import Change
 
@@ -34,23 +41,34 @@ def columns_folded(
 
 def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
     """List the rankings for everybody by hits and misses, the best by hits first."""
+    metrics = {metric: f"{metric}@{cutoff}" for metric in ("P", "antiP")}
+    order = sorted(measured.systems, key=lambda name: -measured[name, "full", metrics["P"]].value)
+    shown = [
+        (plain(name), *(_with_interval(measured[name, "full", each]) for each in metrics.values()))
+        for name in order
+    ]
     rows = optima_rows(optima, dataset=str(measured.dataset["name"]), cutoff=cutoff)
-    rows = rows[rows["side"] == OBSERVED]
+    rows = rows[(rows["side"] == OBSERVED) & rows["ranking"].isin(measured.systems)]
     published = bool(rows["published"].notna().any())
-    by_name = {(row["ranking"], row["metric"]): row for row in rows.to_dict("records")}
-    metrics = ("P", "antiP")
-    order = sorted(measured.systems, key=lambda name: -measured[name, "full", f"P@{cutoff}"].value)
-    body = []
-    for name in order:
-        cells = [plain(name)]
-        for metric in metrics:
-            quantity = measured[name, "full", f"{metric}@{cutoff}"]
-            cells.append(f"{quantity.value:.5f} ({interval_text(quantity, '.5f')})")
-            row = by_name.get((name, metric), {})
-            cells.append(f"{row['least']:.2g} to {row['most']:.2g}" if row else "")
-            if published:
-                cells.append(f"{row['published']:.5g}" if row else "")
-        body.append(cells)
-    columns = ("{}@" + str(cutoff), "{}, any order of ties", *(["{}, published"] * published))
-    head = ("ranking", *(column.format(metric) for metric in metrics for column in columns))
-    return markdown_table(head, body)
+    over_ties = [
+        (
+            plain(row["ranking"]),
+            metrics[row["metric"]],
+            f"{row['least']:.2g} to {row['most']:.2g}",
+            *([f"{row['published']:.2g}"] if published else ()),
+        )
+        for row in rows.to_dict("records")
+    ]
+    head = ("ranking", *metrics.values())
+    columns = ("ranking", "metric", "by any order of ties", *(["published"] if published else ()))
+    ends = table_html(columns, over_ties)
+    return (
+        f"{table_html(head, shown)}<details><summary>What the order of equal scores may give"
+        f"</summary><p>{escape(optima_sentence(optima))}</p>{ends}</details>"
+    )
+
+
+def _with_interval(quantity: Quantity) -> str:
+    low, high = quantity.interval
+    value, *ends = (rounded(each, "number", low, high) for each in (quantity.value, low, high))
+    return f"{value} ({' to '.join(ends)})"

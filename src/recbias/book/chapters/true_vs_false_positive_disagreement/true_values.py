@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
-from recbias.book.html import markdown_table
+from recbias.book.html import table_html
 from recbias.claims.checks import Check
 from recbias.claims.expressions import Term
 from recbias.claims.judging import load_chapter
@@ -166,7 +166,7 @@ def left_out_sentence(results: Results) -> str:
 
 
 def left_out_table(results: Results) -> str:
-    """Lay out published taus and ours, and how far leaving one system out moves ours."""
+    """Set published taus beside ours, and behind a click those without one system."""
     lines = []
     for row in taus_beside(results).to_dict("records"):
         published, value, low, high = (
@@ -176,7 +176,10 @@ def left_out_table(results: Results) -> str:
         moved = _without(taus, row["off"])
         lines.append((row["tau"], published, value, f"{low} to {high}", moved))
     head = ("tau of", "published", "ours", "95 % interval", "ours without one system")
-    return markdown_table(head, lines) if lines else ""
+    told = f"<p>{left_out_sentence(results)}</p>"
+    if not lines:
+        return told
+    return f"{told}<details><summary>Each tau</summary>{table_html(head, lines)}</details>"
 
 
 def _signed(number: str) -> str:
@@ -189,7 +192,7 @@ def _without(taus: pd.DataFrame, off: float) -> str:
     cells = []
     for row in (taus if abs(off) > FAR else ends).to_dict("records"):
         text = f"{_signed(format(row['left'], '.2f'))} without {row['without']}"
-        cells.append(f"**{text}**" if abs(off) > FAR >= abs(row["off"]) else text)
+        cells.append(f"<b>{text}</b>" if abs(off) > FAR >= abs(row["off"]) else text)
     return ", ".join(cells)
 
 

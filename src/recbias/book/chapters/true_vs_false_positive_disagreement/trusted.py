@@ -17,13 +17,12 @@ import pandas as pd
 import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias._system.places import packaged
-from recbias.book.chapters.popularity_bias.concentration import short_title
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
     protocols,
     truth_of,
 )
-from recbias.data.datasets import dataset_info, load_dataset
+from recbias.data.datasets import load_dataset
 from recbias.data.simulation import PreferenceOptions, parse_world
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, contents_of, maker
@@ -300,53 +299,6 @@ def _ordered(
 
 
 # -- what follows ------------------------------------------------------------------------------
-
-
-_BINS = (0, 0.2, 0.4, 0.6, 0.8, 0.95)
-
-
-def calibration(table: Table, *, edges: Sequence[float] = _BINS) -> pd.DataFrame:
-    """Compare shares of matched worlds with how often it was so in the worlds asked about."""
-    said = pd.concat(
-        [
-            pd.DataFrame({"share": table.frame[name], "came": table.frame["right"] == name})
-            for name in ("P", "antiP", "either")
-        ]
-    )
-    said["bin"] = np.digitize(said["share"], edges)
-    rows = []
-    for _, cases in said.groupby("bin"):
-        n, n_true = len(cases), int(cases["came"].sum())
-        low, high = _wilson(n_true, n)
-        rows.append((n, cases["share"].mean(), n_true / n, low, high))
-    return pd.DataFrame(rows, columns=["n", "share", "came", "low", "high"])
-
-
-def trust_table(table: Table, points: Table) -> pd.DataFrame:
-    """Lay out the answers about data sets beside their truth, for a reader."""
-    rows = []
-    for row in table.frame.to_dict("records"):
-        rows.append(
-            {
-                "data": short_title(dataset_info(row["dataset"]).title),
-                "relation, under the bound": f"{row['low']:+.2f} to {row['high']:+.2f}",
-                "relation, true": f"{_true_relation(points, row['dataset']):+.2f}",
-                "P better in": f"{row['P']:.0%}",
-                "antiP better in": f"{row['antiP']:.0%}",
-                "answer": row["answer"],
-                **{
-                    f"tau of {metric} with the truth": f"{row[f'tau_{metric}']:+.2f} "
-                    f"({row[f'{metric}_low']:+.2f} to {row[f'{metric}_high']:+.2f})"
-                    for metric in ("P", "antiP")
-                },
-                "better in truth": row["right"],
-            }
-        )
-    return pd.DataFrame(rows).set_index("data")
-
-
-def _true_relation(points: Table, dataset: str) -> float:
-    return float(points.select(dataset=dataset, quantity="relation")["value"].iloc[0])
 
 
 def _wilson(n_true: int, n: int) -> tuple[float, float]:
