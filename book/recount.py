@@ -1,6 +1,8 @@
 """Count the totals of ``recbias claims --reproduced`` and of the scorecard from their document.
 
 recbias claims --json > claims.json && python recount.py claims.json ml-1m
+
+Only the document of all data sets has totals: what is reproduced hangs on several of them.
 """
 
 import json
@@ -18,7 +20,11 @@ def recount(document, dataset):
         group = claim["class"] if claim["assertions"] else "no assertion of a paper"
         home = "hangs on no data" if claim["assertions"] and answers["no data"] else group
         counts["reproduced", home, answers["reproduced"]] += 1
+        if answers["reproduced"] == "yes":
+            counts["by all parts", home, answers["strict"]] += 1
         counts["criteria", home, WRITTEN[claim["pilot seen"]]] += claim["criterion"] is not None
+        if home == "empirical" and claim["criterion"] is not None:
+            counts["written", WRITTEN[claim["pilot seen"]], answers["reproduced"]] += 1
         counts["verdict", group, found["verdict"]] += 1
         counts["strict", group, found["strict"]] += 1
         counts["claims" if claim["assertions"] else "apart", chapter, "all"] += 1
@@ -31,6 +37,13 @@ def recount(document, dataset):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python recount.py claims.json DATASET, such as ml-1m")
     with open(sys.argv[1], encoding="utf-8") as file:
-        for (table, row, column), n in sorted(recount(json.load(file), sys.argv[2]).items()):
-            print(table, row, column, n, sep="\t")
+        document = json.load(file)
+    if not all("answers" in claim for claim in document["claims"]):
+        sys.exit("A document of one data set has no totals: write it without --dataset.")
+    if sys.argv[2] not in (names := [each["name"] for each in document["datasets"]]):
+        sys.exit(f"No data set {sys.argv[2]!r} in the document; it has {', '.join(names)}.")
+    for (table, row, column), n in sorted(recount(document, sys.argv[2]).items()):
+        print(table, row, column, n, sep="\t")

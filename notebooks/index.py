@@ -74,6 +74,7 @@ state("design alternatives", results)
 
 # %% tags=["remove-input"]
 document = scorecard.load_document(dataset)
+glue("wins", scorecard.wins_text(document), display=False)
 HTML(scorecard.bars_html(document, "scorecard.html") + scorecard.legend_html())
 
 # %% tags=["remove-input"]
@@ -113,9 +114,9 @@ HTML(scorecard.headlines_html(document))
 #   popular, are two questions; which metric answers which is asked in
 #   {doc}`the chapter on concentration <06_concentration>`.
 # * How is it averaged? Take two good systems, nearest neighbours and matrix factorisation, and change the
-#   share of training data, the gain of a rating or the weight of a user. Either one can win, and both
-#   results can be statistically significant {cite:p}`CCM20`. What each of ten such decisions does is asked
-#   in {doc}`the chapter on offline options <07_offline_options>`.
+#   share of training data, the gain of a rating or the weight of a user. The paper reports that either
+#   one can win, each significantly {cite:p}`CCM20`; here, {glue:text}`wins`. What each of ten such
+#   decisions does is asked in {doc}`the chapter on offline options <07_offline_options>`.
 # * What happens with ties, with users who have nothing to find, with items that a model cannot score?
 #   Papers often leave some of these open. Toolkits answer them silently, and differently: the same
 #   algorithm under the same name can differ by orders of magnitude between toolkits {cite:p}`said2014`.

@@ -17,7 +17,8 @@ from docutils.utils import new_document
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
-from recbias.book.claim_page import claim_html, words
+from recbias.book.claim_page import claim_html, few_words, words
+from recbias.book.html import typeset
 from recbias.book.scorecard import document_text, load_document
 from recbias.claims.reading import address
 
@@ -42,14 +43,15 @@ def make_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         places = app.env.get_domain("place").data
         places["sections"][name] = [[claim["id"].lower(), claim["id"], text]]
         places["claims"][name] = [claim["id"]]
-        title = escape(claim["id"])
+        title = escape(f"{claim['id']}: {few_words(claim['claim'])}")
+        heading = f"{claim['id']}: {typeset(few_words(claim['claim']))}"
         if "\\(" in (body := claim_html(claim, document)):
             app.env.get_domain("math").data["has_equations"][name] = True
         yield (
             name,
             {
                 "title": title,
-                "body": f'<section id="{claim["id"].lower()}"><h1>{title}</h1>{body}</section>',
+                "body": f'<section id="{claim["id"].lower()}"><h1>{heading}</h1>{body}</section>',
             },
             "page.html",
         )

@@ -23,7 +23,7 @@
 
   const addFilters = (folds) => {
     const rows = folds.flatMap((fold) => [...fold.querySelectorAll("tr.claim-row")]);
-    const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+    const texts = new Map(rows.map((row) => [row, `${row.textContent} ${row.dataset.authors}`.toLowerCase()]));
     const totals = document.querySelector(".totals");
     const counted = totals.querySelector("[data-counted]");
     const words = counted.textContent;

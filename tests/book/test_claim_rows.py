@@ -138,8 +138,45 @@ def test_a_row_has_claim_finding_both_values_and_both_answers() -> None:
     (against,) = (part for part in verdict["parts"] if part["published"])
     assert published == against["published"] == "0.08"
     assert measured == plain(typeset(scorecard.value_text(claim, against)))
-    assert reproduced == "✓ yes"
+    assert (claim["answers"]["reproduced"], claim["answers"]["strict"]) == ("yes", "partly")
+    assert reproduced == "✓ yes a part fails"
     assert elsewhere.endswith(claim["answers"]["elsewhere"])
+
+
+@pytest.mark.parametrize(
+    ("reproduced", "strict", "shown"),
+    [
+        ("yes", "yes", "✓ yes"),
+        ("yes", "undecided", "✓ yes a part is open"),
+        ("partly", "partly", "± partly"),
+    ],
+)
+def test_a_row_says_beside_its_sign_what_a_detail_did(
+    reproduced: str, strict: str, shown: str
+) -> None:
+    document = told.document()
+    told.claim(document, "BCC17-F2A")["answers"] |= {"reproduced": reproduced, "strict": strict}
+    assert cells(scorecard.rows_html(document), "BCC17-F2A")[4] == shown
+
+
+def test_totals_are_split_by_when_criteria_were_written_and_by_all_parts() -> None:
+    document = told.document()
+    counts = recount(document, "ml-1m")
+    unseen, seen = ("before any value", "after pilot values")
+    n_written = {row: sum(n for key, n in counts.items() if key[:2] == ("written", row))
+                 for row in (unseen, seen)}  # fmt: skip
+    text = plain(scorecard.criteria_html(document))
+    assert f"{n_written[unseen]} were written before any value was seen: " in text
+    assert f"{counts['written', unseen, 'yes']} of these are reproduced; of the " in text
+    assert f"{n_written[seen]} others, {counts['written', seen, 'yes']}." in text
+    n_yes, n_all = (counts[table, "empirical", "yes"] for table in ("reproduced", "by all parts"))
+    assert f"Of the {n_yes} reproduced, {n_all} are so in all their parts" in text
+    told.claim(document, "BCC17-F2A")["pilot seen"] ^= True
+    told.claim(document, "BCC17-F2A")["answers"]["strict"] = "yes"
+    assert plain(scorecard.criteria_html(document)) != text
+    moved = recount(document, "ml-1m")
+    assert moved["by all parts", "empirical", "yes"] == n_all + 1
+    assert moved["written", unseen, "yes"] != counts["written", unseen, "yes"]
 
 
 def test_an_edition_of_ones_own_data_shows_what_was_found_there() -> None:

@@ -133,7 +133,7 @@ def test_the_script_is_plain_and_short() -> None:
     modules = re.findall(r"^(?:import|from) (\w+)", source, re.MULTILINE)
     assert modules == ["json", "sys", "collections"]
     code = source.partition("def recount")[2].splitlines()
-    assert len([line for line in code if line.strip()]) <= 25
+    assert len([line for line in code if line.strip()]) <= 32
 
 
 def printed_totals(text: str) -> Counts:
@@ -154,7 +154,8 @@ def shown_totals(document: dict[str, Any], dataset: str) -> Counts:
     found: Counts = Counter()
     page = scorecard.all_totals_html(document)
     tables = re.findall(r"<table.*?</table>", page, re.DOTALL)
-    for table, text in zip(("reproduced", "criteria", "verdict", "strict"), tables, strict=False):
+    names = ("reproduced", "by all parts", "criteria", "written", "verdict", "strict")
+    for table, text in zip(names, tables, strict=False):
         _, *columns, _ = re.findall(r"<th>(.*?)</th>", text)
         for row in re.findall(r"<tr>(<td>.*?)</tr>", text):
             name, *cells, total = re.findall(r"<td>(.*?)</td>", row)
@@ -221,6 +222,26 @@ def test_strangers_count_what_the_command_prints_and_the_page_shows(
     assert shown_outcomes(document) == by_outcome
     rest = {key: n for key, n in counts.items() if key[0] != "reproduced" or key[1] in classes}
     assert shown_totals(document, "ml-1m") == rest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "document", "told"),
+    [
+        ([], None, "usage: python recount.py claims.json DATASET"),
+        (["ml-1m"], [{"id": "BCC17-F2A"}], "A document of one data set has no totals"),
+        (["ml-2m"], [{"answers": {}}], "No data set 'ml-2m' in the document; it has ml-1m."),
+    ],
+)
+def test_the_script_says_what_it_needs(
+    tmp_path: Path, arguments: list[str], document: object, told: str
+) -> None:
+    (path := tmp_path / "claims.json").write_text(
+        json.dumps({"datasets": [{"name": "ml-1m"}], "claims": document}), encoding="utf-8"
+    )
+    command = [sys.executable, str(ROOT / "book/recount.py"), str(path), *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith(told)
 
 
 def drop_claim(document: dict[str, Any]) -> None:

@@ -147,6 +147,7 @@ def test_a_sound_scorecard_has_no_faults(small_site: Callable[..., Path]) -> Non
     [
         ("scorecard.js", "!value || row.dataset[name] === value", "true", "filter {'paper'"),
         ("scorecard.js", "texts.get(row).includes(word)", "true", "filter {'text'"),
+        ("scorecard.js", " ${row.dataset.authors}", "", "filter {'text': 'Mena-Maldonado'}"),
         ("scorecard.js", "`${left.length} of", "`${left.length + 1} of", "says"),
         ("scorecard.js", "(want.class || COUNTED)", "COUNTED", "totals"),
         ("scorecard.js", "part.style.flexGrow = n", "part.style.flexGrow = 1 + n", "is drawn as"),

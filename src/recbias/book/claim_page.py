@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -15,6 +16,8 @@ from recbias.claims.reading import NO_ASSERTION, Document, number
 
 _ROWS = 14
 """A plot shows up to so many rows at once; of more those that weigh most on each data set."""
+_WORDS = 10
+"""So many words of a claim stand in its heading at most."""
 _OPEN_RECORDS = 6
 """So many core criteria are drawn at once; more wait behind a click."""
 
@@ -53,6 +56,22 @@ def words(claim: Claim) -> str:
     """Give the text by which a search finds a claim."""
     asserted = " ".join(assertion["text"] for assertion in claim["assertions"])
     return f"{claim['where']} {claim['claim']} {asserted}".replace("$", "")
+
+
+def few_words(text: str) -> str:
+    """Cut a claim to what fits into a heading: at a word, no formula in two.
+
+    Examples
+    --------
+    >>> few_words("Under 1R pLSA leads, Popularity comes second on MovieLens, and all are low.")
+    'Under 1R pLSA leads, Popularity comes second on MovieLens …'
+    >>> few_words("$P = 1 / n$ is the ceiling.")
+    '$P = 1 / n$ is the ceiling'
+    """
+    found = re.findall(r"(?:\$[^$]*\$|[^\s$])+", text.removesuffix("."))
+    if len(found) <= _WORDS:
+        return " ".join(found)
+    return f"{' '.join(found[: _WORDS - 1]).rstrip(',;:')} …"
 
 
 def _place(claim: Claim) -> str:

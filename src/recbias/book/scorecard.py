@@ -27,7 +27,9 @@ from recbias.claims.reading import (
     group,
     number,
     paper_totals,
+    strict_totals,
     totals,
+    written_totals,
 )
 from recbias.claims.topics import chapters
 from recbias.claims.writing import called
@@ -54,7 +56,7 @@ HEADLINES = (
     "CCM20-C-SIGFLIP",
     "ATM15-C-AGG",
 )
-"""What the abstracts of the papers put first; chosen by them, not by what became of it."""
+"""A first claim of each kind; chosen by the papers' abstracts, not by what became of it."""
 
 KINDS: Mapping[str, str] = {
     "empirical": "claims that only a measurement on data can decide",
@@ -68,6 +70,14 @@ KINDS: Mapping[str, str] = {
 _APART = (HANGS_ON_NO_DATA, NO_ASSERTION)
 _IMPORTANCE = ("no", "partly", "undecided", "yes", "untestable")
 """Outcomes, the one that a reader should see first in front."""
+
+_PARTS: Mapping[str, str] = {
+    "partly": "a part fails",
+    "no": "a part fails",
+    "undecided": "a part is open",
+    "not testable here": "a part is untestable",
+}
+"""What a strict verdict says of a claim that is reproduced by its core."""
 
 Claim = Mapping[str, Any]
 """A claim as the document has it."""
@@ -138,13 +148,21 @@ def criteria_html(document: Document) -> str:
     """Say how many criteria were written before any value was seen, and what would decide more."""
     table = criteria_totals(document)
     before, after = (sum(cells[name] for cells in table.values()) for name in WRITTEN)
-    own = table["empirical"]
+    unseen, seen = (written_totals(document)[name] for name in WRITTEN)
+    n_yes, n_all_parts = (
+        count(document)["empirical"]["yes"] for count in (answer_totals, strict_totals)
+    )
     text = (
         f'<p class="criteria"><strong>{before}</strong> of the {before + after} criteria were '
         "written before any value of ours had been seen. The other "
         f"{after} were written, or written anew, after pilot values; their claims say <em>pilot "
-        f"seen</em>. Of those that only a measurement decides, it is {own[WRITTEN[0]]} of "
-        f"{own['all']}.</p>"
+        f"seen</em>. Of the {unseen['all'] + seen['all']} {KINDS['empirical']}, "
+        f"<strong>{unseen['all']}</strong> were written before any value was seen: "
+        f"<strong>{unseen['yes']}</strong> of these are reproduced; of the {seen['all']} others, "
+        f"<strong>{seen['yes']}</strong>.</p>"
+        f'<p class="criteria">Claims are judged by their core. Of the {n_yes} reproduced, '
+        f"<strong>{n_all_parts}</strong> are so in all their parts; beside the sign of the others "
+        "stands that a part fails, or is open.</p>"
     )
     rows = [
         (f"{_named(claim)}{_pilot(claim)}", typeset(claim["claim"]), escape(_wanted(claim)))
@@ -185,14 +203,39 @@ def headlines_html(document: Document) -> str:
     by_id = {claim["id"]: claim for claim in document["claims"]}
     rows = "".join(
         f'<tr><th scope="row">{claim_link(name, typeset(by_id[name]["claim"]))}'
-        f' <span class="of">{escape(PAPERS[by_id[name]["paper"]])}</span></th>'
+        f' <span class="of">{escape(PAPERS[by_id[name]["paper"]])}{_chapter(by_id[name])}</span>'
+        "</th>"
         f'<td class="says">{_found(by_id[name], document)}</td>'
         f"<td>{_reproduced(by_id[name])}</td></tr>"
         for name in HEADLINES
         if name in by_id
     )
-    head = _head("what the papers say first", "what we find", "reproduced")
+    head = _head("a first claim of each kind", "what we find", "reproduced")
     return f'<table class="claims headlines">{head}<tbody>{rows}</tbody></table>'
+
+
+def wins_text(document: Document) -> str:
+    """Say of the two systems of CCM20-C-SIGFLIP whether each is ever significantly the better."""
+    claim = next(each for each in document["claims"] if each["id"] == "CCM20-C-SIGFLIP")
+    name = shown_on(claim, document)
+    titles = {each["name"]: each["title"] for each in document["datasets"]}
+    wins = {
+        system: [
+            number(part["value"]) > 0
+            for part in claim["verdicts"][name]["parts"]
+            if part["measured"] and part["claimed"].startswith(f"{system} is significantly better")
+        ]
+        for system in ("kNN", "MF")
+    }
+    if not all(wins.values()):
+        return f"{titles[name]} cannot tell"
+    told = ("neither ever wins so", "only one of the two ever wins so", "each of the two does")
+    return f"on {titles[name]} {told[sum(map(any, wins.values()))]}"
+
+
+def _chapter(claim: Claim) -> str:
+    """Lead to the first screen of the chapter that has a claim."""
+    return f', <a href="{claim["page"]}.html">its chapter</a>' if claim["page"] else ""
 
 
 def rows_html(document: Document) -> str:
@@ -275,7 +318,8 @@ def _row(claim: Claim, document: Document) -> str:
     return (
         f'<tr class="claim-row" id="{claim["id"].lower()}" data-paper="{claim["paper"]}" '
         f'data-chapter="{escape(claim["chapter"])}" data-class="{group(claim)}" '
-        f'data-verdict="{outcome(claim["answers"]["reproduced"])}">'
+        f'data-verdict="{outcome(claim["answers"]["reproduced"])}" '
+        f'data-authors="{escape(PAPERS[claim["paper"]])}">'
         f'<th scope="row">{_named(claim)}{kind}{_pilot(claim)} '
         f'<span class="says">{typeset(claim["claim"])}</span></th>'
         f'<td class="says">{_found(claim, document)}</td>'
@@ -343,7 +387,11 @@ def value_text(claim: Claim, part: Mapping[str, Any] | None) -> str:
 
 
 def _reproduced(claim: Claim) -> str:
-    return word_html(claim["answers"]["reproduced"])
+    """Write the verdict by the core, and where a detail is not as claimed that it is not."""
+    answers = claim["answers"]
+    besides = _PARTS.get(answers["strict"], "") if answers["reproduced"] == "yes" else ""
+    told = f' <span class="of">{besides}</span>' if besides else ""
+    return f"{word_html(answers['reproduced'])}{told}"
 
 
 def _elsewhere(claim: Claim, document: Document) -> str:
@@ -368,9 +416,11 @@ def all_totals_html(document: Document) -> str:
     edition = document["datasets"][0]
     tables = {
         "Verdicts where claims are at home": answer_totals(document),
+        "Those reproduced, by all their parts alike, details included": strict_totals(document),
         "When their criteria were written": criteria_totals(document),
+        "Empirical claims by when their criteria were written": written_totals(document),
         f"Verdicts on {edition['title']}": totals(document, edition["name"]),
-        "The same by all parts alike, details included": totals(
+        f"Verdicts on {edition['title']} by all parts alike": totals(
             document, edition["name"], strict=True
         ),
     }
@@ -416,6 +466,7 @@ def files_html() -> str:
     return (
         f"<p>All of it in one document that programs read: {files[0]}, under {files[1]}; a line "
         f"for each part of a verdict: {files[2]}. Every total on this page is counted from the "
-        f"document, and {files[3]}, a script of a few lines, counts them again. <code>recbias "
-        "claims --json</code> prints it.</p>"
+        f"document, and {files[3]}, a script of a few lines, counts them again: <code>python "
+        "recount.py claims.json ml-1m</code>. <code>recbias claims --json</code> prints the "
+        "document.</p>"
     )

@@ -107,6 +107,26 @@ def answer_totals(document: Document) -> Totals:
     return _counted(pairs, GROUPS, (*VERDICTS, NOT_AT_HAND))
 
 
+def strict_totals(document: Document) -> Totals:
+    """Count what `answer_totals` counts as "yes" by the verdict of all parts, details included."""
+    pairs = (
+        (group(claim), claim["answers"]["strict"])
+        for claim in document["claims"]
+        if claim["answers"]["reproduced"] == "yes"
+    )
+    return _counted(pairs, GROUPS, VERDICTS)
+
+
+def written_totals(document: Document) -> Totals:
+    """Count what `answer_totals` counts as empirical by when its criterion was written."""
+    pairs = (
+        (WRITTEN[claim["pilot seen"]], claim["answers"]["reproduced"])
+        for claim in document["claims"]
+        if group(claim) == "empirical" and claim["criterion"] is not None
+    )
+    return _counted(pairs, WRITTEN, (*VERDICTS, NOT_AT_HAND))
+
+
 def paper_totals(document: Document) -> Totals:
     """Count by paper what `answer_totals` counts as empirical: what one can reproduce."""
     pairs = [
