@@ -20,11 +20,10 @@ def recount(document, dataset):
         group = claim["class"] if claim["assertions"] else "no assertion of a paper"
         home = "hangs on no data" if claim["assertions"] and answers["no data"] else group
         counts["reproduced", home, answers["reproduced"]] += 1
-        if answers["reproduced"] == "yes":
-            counts["by all parts", home, answers["strict"]] += 1
-        counts["criteria", home, WRITTEN[claim["pilot seen"]]] += claim["criterion"] is not None
-        if home == "empirical" and claim["criterion"] is not None:
-            counts["written", WRITTEN[claim["pilot seen"]], answers["reproduced"]] += 1
+        counts["by all parts", home, answers["strict"]] += answers["reproduced"] == "yes"
+        when, is_judged = WRITTEN[claim["pilot seen"]], claim["criterion"] is not None
+        counts["criteria", home, when] += is_judged
+        counts["written", when, answers["reproduced"]] += is_judged and home == "empirical"
         counts["verdict", group, found["verdict"]] += 1
         counts["strict", group, found["strict"]] += 1
         counts["claims" if claim["assertions"] else "apart", chapter, "all"] += 1
