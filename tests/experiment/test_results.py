@@ -259,12 +259,12 @@ def test_a_maker_is_called_like_its_function(sweep):
 
 
 def test_what_a_page_measures_is_kept_under_its_name(sweep, monkeypatch):
+    monkeypatch.setattr("recbias.experiment.results._page", "")  # whatever page came before
     grid = Grid(WORLD, line_up("bcc17")[:1], ("TI-AN-AR rel>=4",), ("P@5",))
     folder = results_dir(WORLD, recorded=False)
     sweep(WORLD, sizes=[1])
     run(grid, name="systems")
     assert not folder.exists(), "outside of a page"
-    monkeypatch.setattr("recbias.experiment.results._page", "")  # as it was, in the end
     begin_page("one")
     sweep(WORLD, sizes=[1])
     sweep(WORLD, sizes=[5], name="five")

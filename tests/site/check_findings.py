@@ -303,7 +303,7 @@ def pattern(form: str, parts: list[Part], values: Mapping[str, object]) -> str:
         if spec == "cases":
             text = f"{round(value * (cases or 0))}"
         elif spec:
-            text = format(value, spec)
+            text = format(value, spec).replace("%", " %")
         else:
             text = rounded(value, part.record.unit, *part.interval) if part else ""
         return re.sub(r"^-", "\N{MINUS SIGN}", text)

@@ -25,10 +25,6 @@ from recbias import trust
 from recbias._system.places import packaged
 from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
 from recbias.book.chapters.true_vs_false_positive_disagreement import figures_of_judgments, trusted
-from recbias.book.chapters.true_vs_false_positive_disagreement.trusted import (
-    calibration,
-    trust_table,
-)
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.claims.evidence import NotComputed
 from recbias.cli.commands import main
@@ -597,19 +593,6 @@ def evaluated() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_calibration_counts_every_statement_once() -> None:
-    class Planted:
-        frame = evaluated()
-
-    found = calibration(Planted)
-    assert found["n"].sum() == 300
-    certain = found.iloc[-1]
-    assert (certain["n"], certain["came"]) == (40, 37 / 40)
-    assert certain["low"] < 37 / 40 < certain["high"]
-    said = found[np.isclose(found["share"], 0.6)].iloc[0]
-    assert (said["n"], said["came"]) == (60, 1)
-
-
 def read(text: str, frame: pd.DataFrame) -> Quantity:
     """Evaluate an expression over a table of worlds, or of data sets."""
     index = str(frame.columns[0])
@@ -688,32 +671,6 @@ def test_titles_say_how_often_a_metric_is_named() -> None:
     title = figures_of_judgments.answers(Planted).title
     assert "antiP in 75% of" in title
     assert title.endswith("names P in 100%")
-
-
-def test_the_table_of_answers_is_for_readers() -> None:
-    class Planted:
-        frame = pd.DataFrame(
-            [
-                {
-                    "dataset": "coat", "low": -0.1, "high": 0.6, "P": 0.5, "antiP": 0.25,
-                    "answer": "cannot tell", "tau_P": 0.7, "tau_antiP": -0.2, "right": "P",
-                    "P_low": 0.5, "P_high": 0.9, "antiP_low": -0.6, "antiP_high": 0.2,
-                }
-            ]
-        )  # fmt: skip
-
-    class Points:
-        @staticmethod
-        def select(dataset: str, quantity: str) -> pd.DataFrame:
-            assert quantity == "relation"
-            return pd.DataFrame({"value": [{"coat": 0.24}[dataset]]})
-
-    shown = trust_table(Planted, Points)
-    assert shown.index.tolist() == ["Coat"]
-    assert shown.iloc[0].tolist() == [
-        "-0.10 to +0.60", "+0.24", "50%", "25%", "cannot tell",
-        "+0.70 (+0.50 to +0.90)", "-0.20 (-0.60 to +0.20)", "P",
-    ]  # fmt: skip
 
 
 def test_an_answer_prints_what_it_stands_on() -> None:

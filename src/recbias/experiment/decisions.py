@@ -284,7 +284,7 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
     --------
     >>> facts = {"title": "A world", "n_ratings": 50_000, "n_users": 900, "n_items": 1_500}
     >>> text = methods_paragraph(Options.parse(START), facts)
-    >>> print(text[:87])
+    >>> print(text[:88])
     The data (A world) are 50,000 ratings by 900 users on 1,500 items. No rating is left out
     >>> Options.parse(text.split("`")[-2]) == Options.parse(START)
     True

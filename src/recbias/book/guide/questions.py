@@ -253,7 +253,7 @@ def advise(codes: Codes) -> Advice:
     >>> codes = dict(dislikes="yes", times="yes", random="no", size="all")
     >>> advice = advise(codes | dict(compared="lists", relation="opposed"))
     >>> print(advice.options)
-    split: temporal 0.2; seed: 1; lists: AI-AN-AR rel>=4; metric: antiP@10; pairs: t
+    split: temporal 0.2; seed: 1; lists: AI-AN-AR rel>=4 users=tested; metric: antiP@10; pairs: t
     """
     for name, axis in QUESTIONS.items():
         if codes.get(name) not in axis.options:
