@@ -1,4 +1,4 @@
-"""Who sees the papers' data, where cells are kept, and the Hypothesis profile of the suite."""
+"""Who sees the papers' data, where cells and results are kept, and the Hypothesis profile."""
 
 import os
 import shutil
@@ -14,23 +14,25 @@ hypothesis.settings.load_profile("recbias")
 
 _DATA = os.environ.get("RECBIAS_DATA", "")
 os.environ.pop("VIRTUAL_ENV", None)  # IPython warns if another one is active than runs the tests
-_kept_cells = pytest.StashKey[str]()
+_KEPT = ("RECBIAS_CELLS", "RECBIAS_RESULTS")
+_folders = pytest.StashKey[dict[str, str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the suite's cells apart from its user's, which an older state of the code may have made.
+    """Keep the suite's cells and results apart from its user's, which older code may have made.
 
-    Processes that share the work inherit the folder.
+    Processes that share the work inherit the folders.
     """
-    if "RECBIAS_CELLS" not in os.environ:
-        config.stash[_kept_cells] = tempfile.mkdtemp(prefix="recbias-tests-")
-        os.environ["RECBIAS_CELLS"] = config.stash[_kept_cells]
+    config.stash[_folders] = {
+        name: tempfile.mkdtemp(prefix="recbias-tests-") for name in _KEPT if name not in os.environ
+    }
+    os.environ.update(config.stash[_folders])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the cells."""
-    if folder := config.stash.get(_kept_cells, ""):
-        del os.environ["RECBIAS_CELLS"]
+    """Remove the folders that were made here."""
+    for name, folder in config.stash.get(_folders, {}).items():
+        del os.environ[name]
         shutil.rmtree(folder, ignore_errors=True)
 
 
