@@ -1,0 +1,165 @@
+"""The figures of chapter 8: curves, options, what turns the winner, pairs, and what worlds say."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from recbias.book.chapters.multiverse.setup import option_words
+from recbias.book.chapters.multiverse.told import (
+    Options,
+    called,
+    distinct,
+    robust_by_effect,
+    share_of,
+    systems_of,
+    turned,
+)
+from recbias.book.figures import NARROW, Figure, dots, lines, matrix
+from recbias.experiment.makers import Table
+
+_POINTS = 61
+"""Places of a curve that are drawn."""
+
+
+def curves(crossed: Table) -> Figure:
+    """Show the universes of a comparison in the order of how far kNN is ahead."""
+    rows = []
+    for against in systems_of(crossed):
+        table = distinct(crossed, against)
+        ahead = np.sort(table["effect"].abs() * table["sign"])
+        at = np.linspace(0, 1, _POINTS)
+        values = np.quantile(ahead, at)
+        rows += [(f"against {against}", 100 * x, y) for x, y in zip(at, values, strict=True)]
+    counted = {against: distinct(crossed, against) for against in systems_of(crossed)}
+
+    def message(_: pd.DataFrame) -> str:
+        return "\n".join(
+            f"kNN beats {against} in {(table['sign'] > 0).mean():.0%} of {len(table):,} universes"
+            for against, table in counted.items()
+        ).replace("%", " %")
+
+    return Figure(
+        "curves",
+        pd.DataFrame(rows, columns=["line", "at", "value"]),
+        message,
+        "Lines of how far kNN is ahead of MF in standard deviations of users' differences, over "
+        "the universes in this order, one for each reading of MF.",
+        partial(
+            lines, points=False, level=0.0, across="percent of the universes",
+            up="kNN ahead, in standard deviations", width=NARROW,
+        ),
+        "multiverse-curves",
+    )  # fmt: skip
+
+
+def by_option(crossed: Table, options: Options) -> Figure:
+    """Show in which share of its universes each option makes kNN win."""
+    frames = []
+    for against in systems_of(crossed):
+        for decision in options:
+            own = share_of(crossed, against, options, decision)
+            names = [f"{decision[:2]} {option_words(decision, str(t))}" for t in own["option"]]
+            frames.append(
+                own.assign(
+                    row=names, group=decision[:2], line=f"against {against}",
+                    value=100 * own["wins"],
+                )
+            )  # fmt: skip
+    rows = pd.concat(frames, ignore_index=True)[["row", "group", "line", "value"]]
+
+    def message(rows: pd.DataFrame) -> str:
+        spread = rows.groupby(["line", "group"])["value"].agg(np.ptp).groupby("group").max()
+        return (
+            f"One option of {spread.idxmax()} makes {spread.max():.0f} points more\n"
+            "of the universes kNN's than another"
+        )
+
+    return Figure(
+        "by_option",
+        rows,
+        message,
+        "Dots of the percentage of the universes with an option in which kNN wins, a row for each "
+        "option, one dot for each reading of MF.",
+        partial(
+            dots, levels=(50,), apart=False, width=NARROW, across="percent of its universes kNN's"
+        ),
+        "multiverse-options",
+    )
+
+
+def turning(crossed: Table, options: Options) -> Figure:
+    """Show which decisions turn the winner, alone and by two, from where the paper starts."""
+    frames = []
+    for against in systems_of(crossed):
+        own = turned(crossed, against, options, surely=False)
+        both = pd.concat([own, own.rename(columns={"first": "second", "second": "first"})])
+        frames.append(both.drop_duplicates().assign(panel=f"against {against}"))
+    rows = pd.concat(frames, ignore_index=True)
+    rows["value"] = np.where(rows["ways"] > 0, 1.0, 0.0)
+    rows["text"] = rows["ways"].astype(str)
+
+    def message(rows: pd.DataFrame) -> str:
+        alone = rows["first"] == rows["second"]
+        n_alone = int((rows["ways"] > 0)[alone].sum())
+        n_two = int((rows["ways"] > 0)[~alone].sum()) // 2
+        return (
+            f"Of {int(alone.sum())} decisions {n_alone} turn the winner alone,\n"
+            f"and {n_two} of {int((~alone).sum()) // 2} pairs by changing both"
+        )
+
+    return Figure(
+        "turning",
+        rows,
+        message,
+        "Cells of how many ways there are to turn the winner of the start by changing one decision "
+        "(diagonal) or two, a panel for each reading of MF.",
+        partial(
+            matrix, row="first", column="second", names=(list(options), list(options)),
+            colours="Blues", scale=(0, 2), upright=True, width=NARROW,
+        ),
+        "multiverse-turning",
+    )  # fmt: skip
+
+
+def by_effect(pairs: Table) -> Figure:
+    """Show which share of all pairs has a winner in nine of ten universes, by effect."""
+
+    def message(rows: pd.DataFrame) -> str:
+        n, robust = int(rows["n"].sum()), int((rows["n"] * rows["value"] / 100).round().sum())
+        return f"Of {n} pairs of systems {robust} have one winner\nin nine of ten universes"
+
+    return Figure(
+        "by_effect",
+        robust_by_effect(pairs),
+        message,
+        "Dots of the percentage of pairs of systems with one winner in nine of ten universes, by "
+        "the size of the effect at the start.",
+        partial(dots, row="effect", from_zero=True, apart=False, width=NARROW,
+                across="percent of pairs"),
+        "multiverse-pairs",
+    )  # fmt: skip
+
+
+def calibration() -> Figure:
+    """Show how often what is called robust is true, in worlds kept apart."""
+
+    def message(rows: pd.DataFrame) -> str:
+        own = rows[rows["line"] == "by trust"].set_index("row")["value"]
+        worst, best = own.idxmin(), own.idxmax()
+        return (
+            f"Called robust, and true: {own.min():.0f} % where {worst},\n"
+            f"{own.max():.0f} % where {best}"
+        )
+
+    return Figure(
+        "calibration",
+        called(),
+        message,
+        "Dots of the percentage of comparisons called robust that are true, in worlds kept apart, "
+        "by relation of popularity and liking and by weights.",
+        partial(dots, levels=(85,), apart=True, width=NARROW, across="percent that are true"),
+        "multiverse-calibration",
+    )

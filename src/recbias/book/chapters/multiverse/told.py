@@ -1,0 +1,175 @@
+"""What crossed options say: shares, curves, and what turns the winner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias.experiment.makers import Table
+from recbias.multiverse.kinds import KINDS, ROBUST, Kind
+from recbias.multiverse.summary import shapley
+from recbias.multiverse.weights import called_robust, kept_apart, weigh
+
+LEVEL = 0.05
+
+Options = Mapping[str, Sequence[str]]
+
+
+def systems_of(crossed: Table) -> list[str]:
+    """Name the systems that kNN is compared with."""
+    return list(crossed.frame["against"].drop_duplicates())
+
+
+def laid_out(
+    crossed: Table, against: str, column: str, options: Options
+) -> npt.NDArray[np.float64]:
+    """Lay a column out by option; NaN where nothing was measured."""
+    own = crossed.frame[crossed.frame["against"] == against]
+    values = np.full([len(texts) for texts in options.values()], np.nan)
+    values[tuple(own[name].to_numpy(int) for name in options)] = own[column].to_numpy(float)
+    return values
+
+
+def distinct(crossed: Table, against: str) -> pd.DataFrame:
+    """Give a row for each universe."""
+    own = crossed.frame[crossed.frame["against"] == against]
+    return own.drop_duplicates("universe")
+
+
+def kinds_of(place: Table) -> list[Kind]:
+    """List the kinds of worlds that the data may be of."""
+    known = place.frame[place.frame["relation"] != ""]
+    return [Kind(*both) for both in known[["relation", "skew"]].itertuples(index=False)]
+
+
+def shares(crossed: Table, place: Table, options: Options, usual: float) -> pd.DataFrame:
+    """Tell in which share of the universes kNN wins: by count, and weighed by trust."""
+    kinds = kinds_of(place)
+    weights = weigh(options, usual, kinds) if kinds else None
+    rows = []
+    for against in systems_of(crossed):
+        table = distinct(crossed, against)
+        rows.append((against, "by count", *_shares(table, np.ones(len(table)))))
+        if weights is not None:
+            own = crossed.frame[crossed.frame["against"] == against]
+            by = weights[tuple(own[name].to_numpy(int) for name in options)]
+            rows.append((against, "by trust", *_shares(own, by)))
+    columns = ["against", "by", "wins", "surely wins", "loses", "surely loses"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _shares(table: pd.DataFrame, by: npt.NDArray[np.float64]) -> list[float]:
+    sign, sure = table["sign"].to_numpy(), table["p"].to_numpy() < LEVEL
+    of = (sign > 0, (sign > 0) & sure, sign < 0, (sign < 0) & sure)
+    return [float(np.average(each, weights=by)) for each in of]
+
+
+def share_of(crossed: Table, against: str, options: Options, decision: str) -> pd.DataFrame:
+    """Tell in which share of the universes with each option of a decision kNN wins."""
+    own = crossed.frame[crossed.frame["against"] == against]
+    rows = [
+        (text, *_shares(of, np.ones(len(of))))
+        for place, text in enumerate(options[decision])
+        for of in [own[own[decision] == place].drop_duplicates("universe")]
+        if len(of)
+    ]
+    return pd.DataFrame(rows, columns=["option", "wins", "surely wins", "loses", "surely loses"])
+
+
+def importance(crossed: Table, options: Options) -> pd.DataFrame:
+    """Share out among decisions what turns the sign, by system that kNN is compared with."""
+    columns = {}
+    for against in systems_of(crossed):
+        signs = laid_out(crossed, against, "sign", options)
+        columns[against] = shapley(np.nan_to_num(signs))
+    return pd.DataFrame(columns, index=pd.Index(list(options), name="decision"))
+
+
+def turned(crossed: Table, against: str, options: Options, *, surely: bool) -> pd.DataFrame:
+    """Tell which decisions turn the winner of the start: alone, or two together.
+
+    Returns
+    -------
+    DataFrame
+        ``first``, ``second`` (the same: alone) and ``ways``, how many changes of exactly these
+        decisions turn the winner.
+    """
+    signs = laid_out(crossed, against, "sign", options)
+    if surely:
+        signs = np.where(laid_out(crossed, against, "p", options) < LEVEL, signs, 0)
+    at_start = signs[(0,) * signs.ndim]
+    names = list(options)
+    rows = []
+    for first, second in [(name, name) for name in names] + list(combinations(names, 2)):
+        chosen = {names.index(first), names.index(second)}
+        index = tuple(slice(1, None) if axis in chosen else 0 for axis in range(signs.ndim))
+        against_start = np.nan_to_num(signs[index]) == -at_start
+        rows.append((first, second, int(against_start.sum()) if at_start else 0))
+    return pd.DataFrame(rows, columns=["first", "second", "ways"])
+
+
+def of_universes(crossed: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Give shares, and how many decisions and pairs of them turn the winner, by opponent."""
+    options = {name: [""] * (int(crossed.frame[name].max()) + 1) for name in crossed.index[1:]}
+    rows = []
+    for against in systems_of(crossed):
+        table = distinct(crossed, against)
+        ways = turned(crossed, against, options, surely=False)
+        alone = ways["first"] == ways["second"]
+        counts = [int((ways["ways"] > 0)[which].sum()) for which in (alone, ~alone)]
+        rows.append((against, *_shares(table, np.ones(len(table))), *counts))
+    columns = ["against", "wins", "surely_wins", "loses", "surely_loses", "alone", "together"]
+    return ("against",), pd.DataFrame(rows, columns=columns)
+
+
+def of_pairs(pairs: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Give which share of all pairs has one winner nearly everywhere, and of the sure ones."""
+    frame = pairs.frame
+    one = frame[["wins", "loses"]].max(axis=1) >= ROBUST
+    rows = [
+        (name, float(one[which].mean()) if which.any() else np.nan)
+        for name, which in (("all", one == one), ("sure", frame["p"] < LEVEL))
+    ]
+    return ("which",), pd.DataFrame(rows, columns=["which", "robust"])
+
+
+# -- pairs and worlds ------------------------------------------------------------------------------
+
+_EFFECTS = (0.0, 0.05, 0.1, 0.2, 0.4, np.inf)
+
+
+def robust_by_effect(pairs: Table) -> pd.DataFrame:
+    """Give the percentage of pairs with one winner in nine of ten universes, by effect size."""
+    frame = pairs.frame
+    one = frame[["wins", "loses"]].max(axis=1) >= ROBUST
+    size = frame["effect"].abs()
+    rows = []
+    for low, high in pairwise(_EFFECTS):
+        own = one[(size >= low) & (size < high)]
+        name = f"{low:g} to {high:g}" if np.isfinite(high) else f"{low:g} or more"
+        if len(own):
+            rows.append((name, len(own), 100 * float(own.mean())))
+    return pd.DataFrame(rows, columns=["effect", "n", "value"])
+
+
+_WEIGHTS = {"trust": "by trust", "other kinds": "by trust of other kinds", "alike": "by count"}
+_RELATIONS = {
+    "against": "popular items are liked less",
+    "none": "they are liked as much",
+    "with": "they are liked more",
+}
+
+
+def called() -> pd.DataFrame:
+    """Give the percentage that is true of what is called robust, by relation and weights."""
+    apart = kept_apart()
+    rows = []
+    for relation, row in _RELATIONS.items():
+        for weights, line in _WEIGHTS.items():
+            found = called_robust(apart, [k for k in KINDS if k.relation == relation], weights)
+            rows.append((row, line, found.n, 100 * found.share))
+    return pd.DataFrame(rows, columns=["row", "line", "n", "value"])
