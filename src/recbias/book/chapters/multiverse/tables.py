@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from recbias.book.chapters.multiverse.setup import DECISIONS, option_words
 from recbias.book.chapters.multiverse.told import (
     Options,
     importance,
     kinds_of,
+    of_single_options,
     shares,
     systems_of,
 )
 from recbias.book.html import markdown_table
 from recbias.experiment.makers import Table
-from recbias.multiverse.weights import learned
 
 
 def _percent(share: float) -> str:
@@ -51,26 +53,31 @@ def importance_table(crossed: Table, options: Options) -> str:
     order = frame.mean(axis=1).sort_values(ascending=False).index
     rows = [
         (name, DECISIONS[name],
-         *(_percent(share) for share in frame.loc[name].to_numpy(float)))
+         *(_percent(share) for share in frame.loc[name].to_numpy(float).tolist()))
         for name in map(str, order)
     ]  # fmt: skip
     heads = [f"against {against}" for against in systems_of(crossed)]
     return markdown_table(["", "decision", *heads], rows)
 
 
+RELATIONS: Mapping[str, str] = {
+    "against": "popular items are liked less",
+    "none": "popular items are liked as much",
+    "with": "popular items are liked more",
+}
+"""Kinds of worlds by their relation, in words."""
+
+
 def trusted_table(relation: str) -> str:
     """Say how often each option is right in worlds to learn from, of a relation."""
-    table = learned().xs(relation, level="relation")
-    table = table.groupby(level=["first decision", "first", "second decision"]).sum()
-    single = table.xs("", level="second decision").reset_index()
-    rows = []
-    for row in single.to_dict("records"):
-        n, mean = row["worlds"], row["share"] / row["worlds"]
-        spread = max(row["share squared"] / n - mean**2, 0.0)
-        error = 1.96 * (spread / max(n - 1, 1)) ** 0.5
-        if row["first decision"]:
-            name = f"{row['first decision']}: {row['first'] or 'none'}"
-            rows.append(
-                (name, f"{mean:.2f}", f"{mean - error:.2f} to {mean + error:.2f}", f"{n:.0f}")
-            )
+    single = of_single_options(relation)
+    rows = [
+        (
+            f"{row['decision']}: {row['option'] or 'none'}",
+            f"{row['share']:.2f}",
+            f"{row['low']:.2f} to {row['high']:.2f}",
+            f"{row['worlds']:.0f}",
+        )
+        for row in single.to_dict("records")
+    ]
     return markdown_table(["option", "right", "95 % interval", "worlds"], rows)

@@ -12,7 +12,7 @@ import pandas as pd
 from recbias.experiment.makers import Table
 from recbias.multiverse.kinds import KINDS, ROBUST, Kind
 from recbias.multiverse.summary import shapley
-from recbias.multiverse.weights import called_robust, kept_apart, weigh
+from recbias.multiverse.weights import called_robust, kept_apart, learned, weigh
 
 LEVEL = 0.05
 
@@ -173,3 +173,17 @@ def called() -> pd.DataFrame:
             found = called_robust(apart, [k for k in KINDS if k.relation == relation], weights)
             rows.append((row, line, found.n, 100 * found.share))
     return pd.DataFrame(rows, columns=["row", "line", "n", "value"])
+
+
+def of_single_options(relation: str) -> pd.DataFrame:
+    """Give how often each option is right in worlds of a relation, with 95 % intervals."""
+    table = learned().xs(relation, level="relation")
+    table = table.groupby(level=["first decision", "first", "second decision"]).sum()
+    single = table.xs("", level="second decision")
+    single = single[single.index.get_level_values("first decision") != ""]
+    n, mean = single["worlds"], single["share"] / single["worlds"]
+    spread = (single["share squared"] / n - mean**2).clip(lower=0)
+    reach = 1.96 * np.sqrt(spread / (n - 1))
+    return pd.DataFrame(
+        {"share": mean, "low": mean - reach, "high": mean + reach, "worlds": n}
+    ).reset_index(names=["decision", "option"])
