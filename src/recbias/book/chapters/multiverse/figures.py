@@ -105,9 +105,10 @@ def turning(crossed: Table, options: Options) -> Figure:
         alone = rows["first"] == rows["second"]
         n_alone = int((rows["ways"] > 0)[alone].sum())
         n_two = int((rows["ways"] > 0)[~alone].sum()) // 2
+        n, n_pairs = int(alone.sum()), int((~alone).sum()) // 2
         return (
-            f"Of {int(alone.sum())} decisions {n_alone} turn the winner alone,\n"
-            f"and {n_two} of {int((~alone).sum()) // 2} pairs by changing both"
+            f"{n_alone} of {n} times one decision turns the winner,\n"
+            f"{n_two} of {n_pairs} times two that are both changed"
         )
 
     return Figure(

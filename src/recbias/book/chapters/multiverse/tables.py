@@ -53,7 +53,7 @@ def importance_table(crossed: Table, options: Options) -> str:
     order = frame.mean(axis=1).sort_values(ascending=False).index
     rows = [
         (name, DECISIONS[name],
-         *(_percent(share) for share in frame.loc[name].to_numpy(float).tolist()))
+         *(_percent(float(frame.at[name, against])) for against in frame))
         for name in map(str, order)
     ]  # fmt: skip
     heads = [f"against {against}" for against in systems_of(crossed)]
