@@ -39,6 +39,11 @@ N_WORLDS, N_APART = 12, 6
 _FIRST_SEEDS = {False: 810_000, True: 820_000}
 _CHOICES = (0, 0.5, 1)  # how much likelier users rate what they like: not at all, to threefold
 _RELATIONS = {"against": (-0.9, -0.3), "none": (-0.3, 0.3), "with": (0.3, 0.9)}
+_TOLD = {
+    "against": "popular items liked less",
+    "none": "popular items liked as much",
+    "with": "popular items liked more",
+}
 _SKEWS = {"mild": (0.3, 0.475), "strong": (0.475, 0.65)}
 _BEYOND = 0.1
 
@@ -53,6 +58,9 @@ class Kind(NamedTuple):
 
     relation: str
     skew: str
+
+    def __str__(self) -> str:
+        return f"{_TOLD[self.relation]}, {self.skew} skew"
 
     def worlds(self, *, apart: bool = False) -> dict[str, int]:
         """Name the worlds, with their seeds: those to learn from, or those kept apart.

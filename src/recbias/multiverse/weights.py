@@ -196,6 +196,28 @@ class Trusted(NamedTuple):
     called: Called
     says: str
 
+    def __str__(self) -> str:
+        wins, loses = self.shares.loc["weights", ["wins", "loses"]]
+        kinds = "; ".join(map(str, self.place.kinds))
+        where = f"like worlds with {kinds}" if kinds else f"like no worlds: {self.place.reason}"
+        alike = " (combinations weigh alike)" if np.ptp(self.weights) == 0 else ""
+        called = (
+            f"of {self.called.n} comparisons with {ROBUST:.0%} of the weight on one side, in "
+            f"worlds kept apart, {self.called.right} were true"
+        )
+        return (
+            f"data       {where}\nby trust   wins {wins:.0%}, loses {loses:.0%}{alike}\n"
+            f"robust     {_SAID[self.says]}: {called}"
+        )
+
+
+_SAID: Mapping[str, str] = {
+    "a": "the first wins",
+    "b": "the second wins",
+    "neither": "neither",
+    "unknown": "not a word to use here",
+}
+
 
 def trusted(found: Universes, dataset: Dataset, min_rating: float | None = None) -> Trusted:
     """Weigh universes by how often such options were right in worlds like the data.
