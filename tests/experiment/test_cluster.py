@@ -26,7 +26,7 @@ from recbias.errors import ConfigError
 from recbias.experiment import cluster
 from recbias.experiment.cluster import LackError, LacksModuleError
 from recbias.experiment.engine import at_most, open_executor, run_all, shares_cells
-from stopping import wait_for
+from stopping import dask, wait_for
 
 N_CELLS = 18
 
@@ -230,26 +230,12 @@ def test_workers_apart_are_lent_the_data(table: Path, expected: str, tmp_path: P
 
 
 @contextmanager
-def dask(folder: Path, n_workers: int = 2) -> Iterator[tuple[Path, list[subprocess.Popen[bytes]]]]:
-    """Start a scheduler and workers as a batch system does, each a process that ends alone."""
-    file = folder / "scheduler.json"
-    programs = [[f"distributed.cli.dask_{name}", "--no-dashboard"] for name in ("scheduler",)]
-    programs += [
-        ["distributed.cli.dask_worker", "--no-nanny", "--no-dashboard", "--nthreads", "1",
-         "--death-timeout", "20", "--local-directory", str(folder)]
-    ] * n_workers  # fmt: skip
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", *program, "--scheduler-file", str(file)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        for program in programs
-    ]
+def started(file: Path, *kinds: str) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Start a scheduler and workers, and end what of them is left."""
+    processes = [dask(kind, file) for kind in kinds]
     try:
         assert wait_for(file.is_file, 60)
-        yield file, processes
+        yield processes
     finally:
         for process in processes:
             process.kill()
@@ -263,7 +249,7 @@ def test_a_cluster_gives_the_same_bits(
     from distributed import Client
 
     with (
-        dask(tmp_path) as (file, _),
+        started(file := tmp_path / "scheduler.json", "scheduler", "worker", "worker"),
         Client(scheduler_file=str(file), set_as_default=False) as client,
     ):
         for name, workers in (("file", file), ("text", str(file)), ("client", client)):
@@ -278,50 +264,36 @@ def test_a_cluster_gives_the_same_bits(
 def test_a_worker_that_dies_and_one_that_comes_late(
     table: Path, expected: str, tmp_path: Path
 ) -> None:
-    with dask(tmp_path, n_workers=1) as (file, processes):
-        script = Path(__file__).parents[1] / "digest.py"
-        started = subprocess.Popen(
+    script, file = Path(__file__).parents[1] / "digest.py", tmp_path / "scheduler.json"
+    cells = Path(os.environ["RECBIAS_CELLS"])
+    with started(file, "scheduler", "worker") as processes:
+        running = subprocess.Popen(
             [sys.executable, script, table, str(file)], stdout=subprocess.PIPE, text=True
         )
-        cells = Path(os.environ["RECBIAS_CELLS"])
         assert wait_for(lambda: len([*cells.rglob("*.parquet")]) >= 5, 120)
-        with dask_worker(file, tmp_path):
+        with started(file, "worker"):
             processes[-1].send_signal(signal.SIGKILL)
-            printed, _ = started.communicate(timeout=120)
+            printed, _ = running.communicate(timeout=120)
     assert printed.split()[0] == expected
-
-
-@contextmanager
-def dask_worker(file: Path, folder: Path) -> Iterator[None]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny", "--no-dashboard",
-         "--nthreads", "1", "--scheduler-file", str(file), "--local-directory", str(folder)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
 
 
 @pytest.mark.slow
 def test_what_was_finished_before_the_scheduler_died_is_kept(
     table: Path, expected: str, tmp_path: Path
 ) -> None:
-    script = Path(__file__).parents[1] / "digest.py"
+    script, file = Path(__file__).parents[1] / "digest.py", tmp_path / "scheduler.json"
     cells = Path(os.environ["RECBIAS_CELLS"])
-    with dask(tmp_path) as (file, processes):
-        started = subprocess.Popen(
+    with started(file, "scheduler", "worker", "worker") as processes:
+        running = subprocess.Popen(
             [sys.executable, script, table, str(file)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert wait_for(lambda: len([*cells.rglob("*.parquet")]) >= 5, 120)
         processes[0].send_signal(signal.SIGKILL)
         begun = time.monotonic()
-        _, said = started.communicate(timeout=120)
+        _, said = running.communicate(timeout=120)
         assert time.monotonic() - begun < 90
-    assert started.returncode != 0
+    assert running.returncode != 0
     assert "the scheduler is gone; what was finished is kept" in said
     n_kept = len([*cells.rglob("*.parquet")])
     results = run(small_grid(table), workers=2)
