@@ -34,6 +34,7 @@
 # open: **A good guess, perhaps.** Without taste {value} of its precision is still there ({low} to {high}):
 #   a random split gives away which items will be *in the test*.
 # :::
+#
 # :::{finding} own/MAP-OPPOSED-SEEN
 # holds: **Whether it recommends well, a test does not say.** In worlds as skewed as MovieLens, where popular
 #   items are those that fewer people like, it scores {value} what a random ranking does;

@@ -71,7 +71,7 @@ def test_means_over_worlds_have_their_interval() -> None:
 
 
 TITLES = {
-    "skew": ("SKEW-SHARE-AR", "still has 48.7 % of its", "has no more than 48.7 %"),
+    "skew": ("SKEW-SHARE-AR", "Without any taste Popularity still", "has no more than"),
     "overrated": ("MAP-AGREEING", "overrates Popularity even where", "does not overrate"),
 }
 
@@ -100,8 +100,11 @@ def test_the_title_names_the_ranking_that_its_claim_names() -> None:
     results = shown.recorded(setup.CHAPTER)
     figure = figures.rankings(results["baselines"], results["predicted"])
     found = findings.state(TOPIC, results).found["BCC17-C-POPOPT/5"]
-    assert found.verdict == "refuted"
-    assert f"{found.which} is better than Popularity" in " ".join(figure.title.split())
+    said = {
+        "refuted": f"{found.which} is better than Popularity",
+        "open": f"Popularity and {found.which} cannot be told apart",
+    }
+    assert said[found.verdict] in " ".join(figure.title.split())
 
 
 def test_factors_are_those_of_each_world() -> None:

@@ -125,14 +125,17 @@ def rankings(results: Results, predicted: Table) -> Figure:
 
 def exponents(simulated: Table, metric: str, *, name: str) -> Figure:
     """Show a metric of systems where nobody prefers anything, over the skew of popularity."""
-    told = said(
-        "BCC17-F5C/1",
-        {"skew": simulated},
-        width=_TITLE,
-        holds="Without taste skew alone makes Popularity score {value} as much",
-        refuted="Without taste skew makes Popularity score only {value} as much",
-        open="Without taste skew may make Popularity score more",
-    )
+
+    def message(_: pd.DataFrame) -> str:
+        return said(
+            "BCC17-F5C/1",
+            {"skew": simulated},
+            width=_TITLE,
+            holds="Without taste skew alone makes Popularity score {value} as much",
+            refuted="Without taste skew makes Popularity score only {value} as much",
+            open="Without taste skew may make Popularity score more",
+        )
+
     published = _published_at_zero()
     rows = []
     for system in FIGURE_5:
@@ -143,7 +146,7 @@ def exponents(simulated: Table, metric: str, *, name: str) -> Figure:
     return Figure(
         "exponents",
         pd.DataFrame(rows, columns=["system", "alpha", "value", "low", "high", "published"]),
-        told or "What systems score without taste",
+        message,
         "Precision of five systems with one relevant item per run against the exponent of "
         "popularity, with two published values at exponent 0.",
         partial(
@@ -224,7 +227,7 @@ def shares(pure_skew: Table, designs: Mapping[str, str]) -> Figure:
         "each dataset and design.",
         partial(
             dots, row="data", line="design", levels=(1,), from_zero=True,
-            across="score without taste / on the ratings", width=NARROW,
+            across="without taste / on the ratings", width=NARROW,
         ),
         "pure-skew",
     )  # fmt: skip
