@@ -285,8 +285,8 @@ figures.chain(chain).show()
 # ```
 
 # %% [markdown]
-# Training counts of items say what their test counts will be (BCC17-C-POPCHAIN has the correlations). The last link,
-# from rated to liked, is another matter.
+# How well training counts of items say what their test counts will be is judged as BCC17-C-POPCHAIN. The last link, from
+# rated to liked, is another matter.
 # :::{finding} BCC17-C-POPCHAIN/6
 # holds: It holds here: a rating of one of the most rated items is {value} as often a relevant one as that
 #   of one of the least rated.

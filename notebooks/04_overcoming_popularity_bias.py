@@ -564,7 +564,7 @@ figures.agreement(known).show()
 # refuted: infAP is surely not ahead of bpref there,
 # open: infAP and bpref cannot be told apart there,
 # :::
-# but it needs a pool, which recommender data do not have ([E08](#err-e08)): its first 100 items are our choice, and
+# but infAP needs a pool, which recommender data do not have ([E08](#err-e08)): its first 100 items are our choice, and
 # so the advice below names bpref. How infAP does on Coat, and how few pairs uniform tests put into a sure order, is
 # in the [findings at the end](#sec-verdicts-4).
 #
