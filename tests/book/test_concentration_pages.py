@@ -436,7 +436,7 @@ def test_rounds_are_means_over_worlds_and_their_sentences_follow_the_numbers() -
             assert low <= value <= high
     told = shown["even", "ratings", "1"]
     assert told.words == (
-        "After one round, where each listed item is rated with the same probability: Gini of the "
+        "after one round, where each listed item is rated with the same probability: Gini of the "
         "ratings"
     )
     assert told.note == "The popular have become more popular with AR, BPR and WBPR."

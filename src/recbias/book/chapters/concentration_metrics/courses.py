@@ -71,12 +71,13 @@ def _shown(wide: dict[tuple[str, str], pd.DataFrame], choice: str, name: str, nu
         wide[choice, column].xs(at, level="round")
         for column, at in ((_COLUMNS[name], 0), ("Gini_ratings", number))
     )
-    passed = f"After {number_word(number)} round{'' if number == 1 else 's'}"
+    when = f"after {number_word(number)} round{'' if number == 1 else 's'}"
+    when = when if number else "before the first round"
     return Shown(
         values={system: (mean.value, *mean.interval) for system, mean in means.items()},
         metric=_METRICS[name],
         title=f"round {number}",
-        words=f"{passed if number else 'Before the first round'}, where {_WORDS[choice]}: {_METRICS[name]}",
+        words=f"{when}, where {_WORDS[choice]}: {_METRICS[name]}",
         note=_note(name, number, now, first, ratings),
         expected=float(first.to_numpy().mean()) if name == "ratings" else None,
     )
