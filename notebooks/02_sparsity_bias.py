@@ -48,10 +48,12 @@
 # open: Such values hardly notice that ratings are missing ({value}, and up to {high}, for {which}),
 # :::
 # :::{finding} own/NEGATIVES-TURNED
-# holds: but among so few items some systems stand in the reverse of the order that all items give, and no number of
-#   repeated draws mends that; pairs for which it is beyond chance: {value} of {glue:text}`negatives_n_resolved`.
-# refuted: and here they reverse the order that all items give to no pair of systems beyond chance.
-# open: and whether they keep the order that all items give is not decided ({low} to {high} pairs are reversed).
+# holds: but of the {glue:text}`negatives_n_resolved` pairs of systems that all items order beyond chance they have {value}
+#   surely the other way round, and no number of repeated draws mends that.
+# refuted: and here they turn round none of the {glue:text}`negatives_n_resolved` pairs of systems that all items order
+#   beyond chance.
+# open: and whether they turn pairs of systems round is not decided ({low} to {high} of
+#   {glue:text}`negatives_n_resolved`).
 # :::
 #
 # **What to do.** Print beside a precision what a random ranking scores on the same test. Compare systems on one
@@ -288,10 +290,9 @@ figures.halved(measured).show()
 # all. All but precision (P) and 1R are means over users who have a relevant test item left.
 # ```
 #
-# Precision halves, 1R stays, and the rest lies between: rank metrics that divide by what is left to find
-# (R, AP, nDCG) fall less, and the first relevant item (RR) stands lower where there are fewer. So *which metric*
-# decides how much sparsity bias a value has, and none of these metrics but 1R is free of it. What the paper
-# says of each of them is judged [below](#sec-sparsity-verdicts).
+# That precision halves and 1R stays is [algebra](#sec-why-density). Of the others, recall (R), AP and nDCG divide by
+# what is left to find, so that they need not fall as far; and the first relevant item (RR) stands lower where
+# there are fewer. What the paper says of each metric is judged [below](#sec-sparsity-verdicts).
 #
 # **Over whom is averaged?** Recall, AP, nDCG and RR are undefined for users without a relevant test
 # item, and thinning makes more of them. Counted as 0, every metric would fall with the share of users
@@ -334,12 +335,9 @@ figures.larger(measured, cutoff).show()
 # ranking that puts relevant items high has more of its mass at small $q$, which is lost later. The slope
 # says how $q$ is distributed, and that differs from system to system.
 #
-# :::{admonition} The consequence
-# :class: important
-# Two curves with different slopes may cross, so that the size of the sample might decide which system
-# comes first. The density of judgements could not, where ratings are missing at random: one and the same factor
-# multiplies every value under AR.
-# :::
+# **The consequence**: two curves with different slopes may cross, so that the size of the sample might decide which
+# system comes first. The density of judgements could not, where ratings are missing at random: one and the same
+# factor multiplies every value under AR.
 
 # %% [markdown] tags=["general"]
 # (sec-enough-negatives)=
@@ -388,18 +386,24 @@ figures.orders(drawn, cutoff).show()
 axis, shown, start = sampled(drawn, min_rating=min_rating)
 HTML(
     explorer_html(
-        shown, [axis], start=start, compared=list(shown)[-1], name="negatives", source=drawn
+        shown,
+        [axis],
+        start=start,
+        compared=list(shown)[-1],
+        against="among all items",
+        name="negatives",
+        source=drawn,
     )
 )
 
 # %% [markdown]
 # :::{finding} own/NEGATIVES-UNLUCKY
-# holds: Chance has little to do with it. Of the pairs that one evaluation of this size gets wrong with
-#   a chance above 5 %, luck decides {value}; for the others the wrong order is the expected one, and no
+# holds: Chance has little to do with it: luck decides {value} of the pairs that one evaluation of {glue:text}`n_others`
+#   sampled items gets wrong with a chance above 5 %. Otherwise the wrong order is the expected one, and no
 #   repetition of the draw will mend it.
-# refuted: Chance has more to do with it. Of the pairs that one evaluation of this size gets wrong with a
-#   chance above 5 %, luck decides {value}: their expected order is right, and repeated draws would find
-#   it.
+# refuted: Chance has more to do with it: luck decides {value} of the pairs that one evaluation of
+#   {glue:text}`n_others` sampled items gets wrong with a chance above 5 %. Their expected order is right, and repeated
+#   draws would find it.
 # open: -
 # :::
 
@@ -419,9 +423,7 @@ HTML(
 # $$P(\text{wrong})\le\exp\!\big(-(\sqrt\lambda-\sqrt\mu)^2\big).$$
 #
 # With the chances $q_a$ of the winner and $q_b$ of the loser in each run, $\mu=\sum_r\min(q_b,1-q_a)$
-# is always enough.
-#
-# (Close to all items, where most runs are as good as sure, Bernstein's inequality says more.)
+# is always enough. (Close to all items, where most runs are as good as sure, Bernstein's inequality says more.)
 #
 # A size is called *enough* for a pair if from there on one evaluation finds the order of all items with
 # a chance of at least 95 %.
@@ -451,12 +453,9 @@ figures.enough_sampled(drawn).show()
 Markdown(folded("The pairs that need most sampled items", turns.negatives_table(drawn)))
 
 # %% [markdown] tags=["general"]
-# In the table are the pairs that need most, at most twelve of them. The difference is that of 1RP where nothing is
-# sampled, with its 95 % interval over users; *turn at* is the number of sampled items from which on the
-# pair is in that order, with those between which its difference is not resolved; the last two columns
-# are numbers that are enough, of those at which the page has looked. They are about the luck of the
-# draw for *these* users, and have no interval. For other users like them a pair may turn anywhere in
-# the interval of *turn at*: plan with its upper end, where that is larger.
+# *Turn at*, in the table, is the number of sampled items from which on a pair stands as among all items, with those
+# between which its difference is not resolved. Numbers that are enough are about the luck of the draw for *these*
+# users; for others like them a pair may turn anywhere in that interval: plan with its upper end.
 #
 # **What to do.** *Do not draw.* Whoever has scored all items knows $q(t)$ at every $t$, and where nothing
 # is sampled there is no $t$ to choose. *If that is too expensive, take fewer users and not fewer items*:
@@ -629,7 +628,7 @@ Markdown(
 # ```
 # :::
 
-# %% tags=["hide-input"]
+# %% tags=["remove-cell"]
 figures.saturation(worlds).show()
 
 # %% [markdown] tags=["general"]
@@ -661,7 +660,7 @@ Markdown(pages.methods_sentence(measured, "AR"))
 # a hash. A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
 # **is open** if it lies on both, or if its verdict changes with the seed of resampling or training.
 
-# %%
+# %% tags=["hide-input"]
 results = {"systems": measured, "baselines": baselines, "predicted": predicted}
 results |= {"checks": checks, "negatives": drawn, "densities": densities}
 results |= {"saturation": worlds}
@@ -670,10 +669,8 @@ HTML(verdict_table(verdicts))
 
 # %% tags=["hide-input"]
 stated = state("sparsity bias", results, verdicts)
-HTML(pages.claims_of("sparsity bias") + findings_table(stated))
-
-# %% tags=["hide-input"]
-HTML(pages.options_details(results))
+more = pages.claims_of("sparsity bias") + findings_table(stated)
+HTML(more + pages.options_details(results))
 
 # %% tags=["remove-cell"]
 stated
