@@ -233,7 +233,7 @@ def check_tables(explorer: Locator, results: Results) -> list[str]:
             continue
         shown = {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows}
         heads = tuple(KEYS.values())
-        tau = f"Kendall's tau with TI-AN-AR, P@{START[-1]}"
+        tau = f"Kendall's tau with the order under TI-AN-AR, P@{START[-1]}"
         if list(shown) != [*results.systems, *heads, tau]:
             faults.append(f"plain table of P@{cutoff}: rows {list(shown)}")
             continue
