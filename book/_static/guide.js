@@ -70,7 +70,7 @@
     const recall = () => {
       const codes = choices.kept(root.id) ?? [];
       const found = groups.map((inputs, n) => inputs.find((input) => input.value === codes[n]));
-      if (codes.length !== groups.length || !found.every(Boolean)) return;
+      if (!found.every(Boolean)) return;
       found.forEach((input) => (input.checked = true));
       show();
       root.scrollIntoView();

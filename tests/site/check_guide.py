@@ -145,7 +145,9 @@ def check_choices(page: Page, facts: Mapping[str, Any]) -> tuple[list[str], int]
 
 def check_keyboard(page: Page) -> list[str]:
     """Answer by Tab and arrows: each group is reached, and its second option shows its line."""
-    page.reload()
+    address = page.url.partition("#")[0]  # without the choice before
+    page.goto("about:blank")
+    page.goto(address)
     page.wait_for_selector(".guide-questions form:not([hidden])", state="attached")
     codes = {name: options[0] for name, options in OPTIONS.items()}
     faults = []
@@ -170,28 +172,31 @@ def check_keyboard(page: Page) -> list[str]:
 
 
 def check_address(page: Page) -> list[str]:
-    """Choose the last option of each question, open the address anew, and follow another."""
+    """Choose the last option of each question, open the address anew, and follow others."""
     root = page.locator(".guide-questions")
-    last, first = ({name: codes[at] for name, codes in OPTIONS.items()} for at in (-1, 0))
+    first, last = ({name: codes[at] for name, codes in OPTIONS.items()} for at in (0, -1))
     root.evaluate(CHOOSE, last)
-    address = page.url.partition("#")[2]
-    if address != f"guide-questions={','.join(last.values())}":
+    address = page.url
+    if address.partition("#")[2] != f"guide-questions={','.join(last.values())}":
         return [f"the address of a choice is {address!r}"]
     page.goto("about:blank")
-    page.go_back()
+    page.goto(address)
+    shown = root.evaluate(SHOWN)["line"]
     faults = []
-    for codes, way in ((last, "opened anew"), (first, "followed")):
-        page.evaluate(
-            "hash => { location.hash = hash }", f"guide-questions={','.join(codes.values())}"
-        )
+    if shown != wanted(last):
+        faults.append(f"an address that is opened anew shows {shown!r}, not {wanted(last)!r}")
+    for codes in (first, last):
+        choice = ",".join(codes.values())
+        page.evaluate("choice => { location.hash = choice }", f"guide-questions={choice}")
         page.wait_for_timeout(100)
         shown = root.evaluate(SHOWN)["line"]
         if shown != wanted(codes):
-            faults.append(f"an address that is {way} shows {shown!r}, not {wanted(codes)!r}")
-    page.evaluate("location.hash = 'guide-questions=yes,no'")
+            faults.append(f"an address that is followed shows {shown!r}, not {wanted(codes)!r}")
+    page.evaluate("choice => { location.hash = choice }", "guide-questions=yes,no")
     page.wait_for_timeout(100)
-    if root.evaluate(SHOWN)["line"] != wanted(first):
-        faults.append("half an address changes the answer")
+    kept = page.locator("input:checked").evaluate_all("all => all.map(each => each.value)")
+    if kept != list(last.values()):
+        faults.append("half an address changes the answers")
     return faults
 
 

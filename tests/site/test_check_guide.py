@@ -57,7 +57,7 @@ def replaced(old: str, new: str) -> Callable[[str], str]:
         (same, replaced("choices.keep(", "void ("), same, "the address of a choice"),
         (same, replaced("    recall();\n  };", "  };"), same, "an address that is opened anew"),
         (same, replaced('addEventListener("hashchange", recall);', ""), same, "that is followed"),
-        (same, replaced("codes.length !== groups.length || ", ""), same, "half an address"),
+        (same, replaced("!found.every(Boolean)", "!found[0]"), same, "half an address"),
         (same, same, replaced("break-before: page", "break-before: auto"), "start a sheet"),
         (same, same, replaced("margin-bottom: 0.9rem", "margin-bottom: 4rem"), "do not fit"),
         (replaced("<li>All candidates", "<p>All candidates"), same, same, "lines, or small"),
