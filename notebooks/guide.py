@@ -63,7 +63,7 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # ## Seventeen rules
 #
 # What is printed below a rule is counted from recorded verdicts: on how many of the data sets that can
-# tell its sentence *holds*, *fails* or is *open*. Beside each claim of a paper stands whether it was reproduced
+# tell its sentence, or the first, the second ..., *holds*, *fails* or is *open*. Beside each claim of a paper stands whether it was reproduced
 # on the data of that paper, which is another question.
 #
 # ### What a value means
@@ -103,10 +103,10 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 #   them.
 # :::
 # :::{finding} own/NEGATIVES-TURNED
-# holds: In {value} of all pairs of systems the other one wins with a small sample, on average over all samples:
+# holds: In {value} of the pairs of systems the other one wins with a small sample, on average over all samples:
 #   drawing again does not help.
 # refuted: With a small sample, too, the same one of each pair of systems wins on average on these data.
-# open: In {low} to {high} of all pairs of systems the other one wins with a small sample, on average over all
+# open: In {low} to {high} of the pairs of systems the other one wins with a small sample, on average over all
 #   samples.
 # :::
 # *But:* pairs that are far apart survive a sample; and what is expected over all samples costs one
@@ -150,10 +150,10 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # %% [markdown]
 # **6. Test over users, not over runs.**
 # :::{finding} own/UNIT-FLIPS
-# holds: A run ranks one relevant item, so that a user with many of them counts many times. In {value} of all
+# holds: A run ranks one relevant item, so that a user with many of them counts many times. In {value} of the
 #   pairs of systems one wins if runs are counted, and the other if users are, both significantly.
 # refuted: Whether runs are counted or users, the same system of each pair wins here.
-# open: In {low} to {high} of all pairs of systems one wins if runs are counted, and the other if users are.
+# open: In {low} to {high} of the pairs of systems one wins if runs are counted, and the other if users are.
 # :::
 # *But:* users differ, too; no test over users speaks about other data.
 #

@@ -314,9 +314,8 @@ def _row(claim: Claim, document: Document) -> str:
     return (
         f'<tr class="claim-row" id="{claim["id"].lower()}" data-paper="{claim["paper"]}" '
         f'data-chapter="{escape(claim["chapter"])}" data-class="{group(claim)}" '
-        f'data-kind="{claim["class"]}" '
         f'data-verdict="{outcome(claim["answers"]["reproduced"])}" '
-        f'data-authors="{escape(PAPERS[claim["paper"]])}">'
+        f'data-authors="{escape(PAPERS[claim["paper"]])}" data-kind="{claim["class"]}">'
         f'<th scope="row">{_named(claim)}{kind}{_pilot(claim)} '
         f'<span class="says">{typeset(claim["claim"])}</span></th>'
         f'<td class="says">{_found(claim, document)}</td>'
