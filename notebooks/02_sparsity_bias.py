@@ -29,8 +29,8 @@
 # holds: **By itself it says how much is known.** No list is any worse, and yet no system keeps more than {value}
 #   of its precision.
 # refuted: **By itself it says how much is known,** though {which} keeps {value} of its precision.
-# open: **By itself it says how much is known:** no list is any worse, and {which} keeps most of its precision,
-#   {value} ({low} to {high}).
+# open: **By itself it says how much is known:** no list is any worse, and even {which}, which keeps more than all
+#   others, keeps {value} ({low} to {high}) of its precision.
 # :::
 # :::{finding} own/ORDER-TENTH
 # holds: **In comparison it says something about systems:** a tenth of the test ratings has them in nearly the order
@@ -45,7 +45,8 @@
 # :::{finding} own/RUNS-TENTH
 # holds: Such values do not notice that ratings are missing (they move by {value} at most),
 # refuted: Such values move as well when ratings are missing, by {value} for {which},
-# open: Such values hardly notice that ratings are missing ({value}, and up to {high}, for {which}),
+# open: Such values may not notice that ratings are missing, but too few runs are left to tell (they move by {value},
+#   {low} to {high}, for {which}),
 # :::
 # :::{finding} own/NEGATIVES-TURNED
 # holds: but of the {glue:text}`negatives_n_resolved` pairs of systems that all items order beyond chance they have {value}
@@ -496,7 +497,7 @@ Markdown(folded("The pairs that need most sampled items", turns.negatives_table(
 # :::{finding} own/DENSITY-RECALL
 # holds: Recall needs fewer than precision for {value} of the pairs.
 # refuted: Recall needs fewer than precision for {value} of the pairs only.
-# open: Recall needs fewer than precision for {value} of the pairs ({low} to {high}).
+# open: Of recall and precision neither, surely: recall needs fewer for {value} of the pairs ({low} to {high}).
 # :::
 # Values that stay where they are would be no help, if their standard errors grow instead. Counted are
 # pairs that both metrics tell apart by all test ratings. That a metric tells a pair apart does not say

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -63,8 +62,8 @@ def lists(results: Results, cutoff: int) -> Figure:
             "precision or less",
             refuted="The same lists, judged by a tenth of the test ratings: {which} keeps {value} "
             "of its precision",
-            open="The same lists, judged by a tenth of the test ratings: {which} keeps most of "
-            "its precision, {value}",
+            open="The same lists, judged by a tenth of the test ratings: even {which} keeps "
+            "{value} of its precision",
         ),
         "Stacked bars for each system in two panels: shares of the recommended items that are "
         "known to be relevant, that the user rated as not relevant, and that the user did not "
@@ -197,15 +196,7 @@ def saturation(worlds: Table) -> Figure:
 def orders(drawn: Table, cutoff: int) -> Figure:
     """Show the rank of every system over the number of sampled items."""
     size, largest = drawn.given["size"], int(drawn.frame["size"].max())
-
-    def message(rows: pd.DataFrame) -> str:
-        pairs = at_size(replace(drawn, frame=rows))
-        turned = int(((pairs["order"] < 0) & pairs["sure"]).sum())
-        are = "pair is" if turned == 1 else "pairs are"
-        return (
-            f"Among {size - 1:,} sampled items {turned} {are} turned round,\n"
-            f"of {int(pairs['sure'].sum())} that all items order beyond chance"
-        )
+    pairs = f"{int(at_size(drawn)['sure'].sum())} pairs that all items order beyond chance"
 
     def draw(rows: pd.DataFrame, *, title: str) -> Picture:
         followed = ranked_pairs(rows[rows["size"] > min(cutoff, largest - 1)])
@@ -224,7 +215,15 @@ def orders(drawn: Table, cutoff: int) -> Figure:
     return Figure(
         "orders",
         drawn.frame,
-        message,
+        said(
+            "own/NEGATIVES-TURNED",
+            {"negatives": drawn},
+            width=_LINE,
+            holds=f"Among {size - 1:,} sampled items surely turned round: {{value}} of {pairs}",
+            refuted=f"Among {size - 1:,} sampled items surely turned round: none of {pairs}",
+            open=f"Among {size - 1:,} sampled items perhaps turned round: {{low}} to {{high}} of "
+            f"{pairs}",
+        ),
         "Lines of the ranks of all systems against the number of sampled items, on a logarithmic "
         "axis.",
         draw,

@@ -94,14 +94,16 @@ def _note(pairs: pd.DataFrame, *, nothing_sampled: bool) -> str:
             f"This is the order that the others are held against: {len(sure)} of "
             f"{_counted(len(pairs), 'pair')} of systems {_are(len(sure))} beyond chance."
         )
-    turned, wrong = sure[sure["order"] < 0], int((sure["wrong"] > _MOST_WRONG).sum())
+    turned, n_open = sure[sure["order"] < 0], int((sure["order"] == 0).sum())
     named = "; ".join(f"{row.b} before {row.a}" for row in turned.head(_NAMED).itertuples())
-    named = f": {named}" + (", and others" if len(turned) > _NAMED else "") if len(turned) else ""
+    named = f" ({named}{'; and others' if len(turned) > _NAMED else ''})" if named else ""
+    maybe = f", and {n_open} {'more ' if len(turned) else ''}may be" if n_open else ""
+    wrong = int((sure["wrong"] > _MOST_WRONG).sum()) or "none"
     return (
         f"Of the {_counted(len(sure), 'pair')} that all items order beyond chance, "
-        f"{len(turned) or 'none'} {'is' if len(turned) < 2 else 'are'} surely the other way round"
-        f"{named}. One evaluation, with a sample of its own for every run, has "
-        f"{wrong or 'none'} of them in the wrong order with a chance above 5 %."
+        f"{len(turned) or 'none'} {'is' if len(turned) < 2 else 'are'} surely the other way "
+        f"round{named}{maybe}. One evaluation, with a sample of its own for every run, has {wrong} "
+        "of them in the wrong order with a chance above 5 %."
     )
 
 
