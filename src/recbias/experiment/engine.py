@@ -39,6 +39,7 @@ __all__ = [
     "Workers",
     "are_waiting",
     "at_most",
+    "check_workers",
     "end_waiting",
     "open_executor",
     "peak_mb",
@@ -235,6 +236,21 @@ def end_waiting() -> None:
     _IDLE.end()
 
 
+def check_workers(workers: Workers) -> None:
+    """Refuse what cannot do any work.
+
+    Raises
+    ------
+    ConfigError
+        If it is a number below 1, or neither a whole number nor anything that names a cluster.
+    """
+    named = workers and not isinstance(workers, bool | float)
+    if (workers < 1) if isinstance(workers, int) else not named or str(workers).isdigit():
+        raise ConfigError(
+            f"workers={workers!r}: expected at least 1 process, a scheduler or an executor"
+        )
+
+
 def at_most(workers: Workers, n_tasks: int) -> Workers:
     """Ask for no more local processes than there is work for; clusters decide themselves.
 
@@ -282,11 +298,9 @@ def open_executor(workers: Workers = 1, *, kept: bool = False) -> Iterator[Execu
     if getattr(current_process(), "_inheriting", False):
         # Here a new worker runs the script that started it: whoever waits for it says why it ended.
         raise SystemExit(1)
-    if isinstance(workers, int):
-        if workers < 1:
-            raise ConfigError(f"workers={workers}: expected at least 1")
-        if workers > 1:
-            workers = os.environ.get(SCHEDULER) or workers
+    check_workers(workers)
+    if isinstance(workers, int) and workers > 1:
+        workers = os.environ.get(SCHEDULER) or workers
     if not isinstance(workers, int):
         with open_cluster(workers) as executor:
             yield executor

@@ -45,6 +45,7 @@ from recbias.experiment.engine import (
     Workers,
     are_waiting,
     at_most,
+    check_workers,
     open_executor,
     peak_mb,
     run_all,
@@ -457,8 +458,7 @@ def run(
     """
     if not isinstance(grid, Grid):
         raise ConfigError(f"run: expected a Grid, got {type(grid).__name__} {grid!r}")
-    if workers is None or (isinstance(workers, int | float) and workers < 1):
-        raise ConfigError(f"workers={workers!r}: expected at least 1, a scheduler or an executor")
+    check_workers(workers)
     record = kept_as(name)
     try:
         dataset = load_dataset(grid.dataset, data_dir=data_dir)
