@@ -487,8 +487,12 @@ explored = run(
 )
 
 # %% tags=["hide-input"]
-axes, states, start = designs.axes, designs.states, designs.start
-HTML(exploring.explorer_html(explored, axes, states, start=start, name="designs"))
+shown = exploring.from_results(explored, designs.states)
+HTML(
+    exploring.explorer_html(
+        shown, designs.axes, start=designs.start, name="designs", source=explored
+    )
+)
 
 # %% [markdown] tags=["general"]
 # Three things to try:

@@ -79,7 +79,10 @@ def _of_designs() -> list[Figure]:
 
 def _of_index() -> list[Figure]:
     results = recorded(design_alternatives.CHAPTER)
-    return [of_designs.one_ranking(results["systems"], _designs(results), name="one_list")]
+    return [
+        of_designs.one_ranking(results["systems"], _designs(results), name="one_list"),
+        of_systems.one_name(recorded("systems")["one_name"]),
+    ]
 
 
 def _of_sparsity() -> list[Figure]:

@@ -71,6 +71,8 @@ def test_the_check_finds_what_is_broken(
     monkeypatch.setattr(check_guide, "WIDTHS", (390,))
     monkeypatch.setattr(check_guide, "SCHEMES", ("dark",))
     (tmp_path / "guide.js").write_text(script((STATIC / "guide.js").read_text()))
+    for name in ("choices.js", "choices.css"):
+        (tmp_path / name).write_text((STATIC / name).read_text())
     (tmp_path / "guide.css").write_text(style((STATIC / "guide.css").read_text()))
     lists = "".join(
         f'<section id="{reader}"><div class="cell">{checklist_html(reader)}</div></section>'
@@ -79,8 +81,8 @@ def test_the_check_finds_what_is_broken(
     path = tmp_path / "page.html"
     path.write_text(
         '<meta charset="utf-8"><style>:root { --pst-color-primary: #00f }</style>'
-        '<link rel="stylesheet" href="guide.css">'
-        '<script src="guide.js" defer></script>'
+        '<link rel="stylesheet" href="choices.css"><link rel="stylesheet" href="guide.css">'
+        '<script src="choices.js" defer></script><script src="guide.js" defer></script>'
         f'<article class="bd-article">{page(questions_html(FACTS) + lists)}</article>'
     )
     faults, _ = check_guide.check_page(browser, path, FACTS)

@@ -3,7 +3,7 @@
 An answer is found for every combination of options (`advise`). `questions_html` writes each line
 once, with what it measures and misses, as a table that needs no script; the sentences of all
 paragraphs once, in the order in which they stand; and which of them belong to which combination.
-``book/_static/guide.js`` shows those of the chosen one.
+``book/_static/guide.js`` shows those of the chosen one, and keeps the six options in the address.
 """
 
 from __future__ import annotations

@@ -18,8 +18,9 @@ from recbias.book.chapters.design_alternatives.setup import (
     setting_families,
 )
 from recbias.book.chapters.design_alternatives.truth import DESIGNS, truth_by_kind
-from recbias.book.figures import WIDTH, Figure, bars, dots, lines, ranks
+from recbias.book.figures import NARROW, WIDTH, Figure, bars, dots, lines, ranks
 from recbias.book.figures.panels import finished
+from recbias.book.html import number_word
 from recbias.claims.regions import defined
 from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
@@ -111,7 +112,7 @@ def one_ranking(
 
     def message(rows: pd.DataFrame) -> str:
         low, high = (defined(end, ".3f") for end in (rows["value"].min(), rows["value"].max()))
-        return f"{metric} of Popularity is {low} to {high}, by what is ranked"
+        return f"Same list, {number_word(len(rows))} scores: {low} to {high}"
 
     rows = []
     for design in designs:
@@ -123,8 +124,11 @@ def one_ranking(
         message,
         f"Bars of {metric} of Popularity, the same list measured in {len(designs)} ways, with its "
         "values.",
-        partial(bars, row="design", coloured_by="row", numbers=".3f"),
-    )
+        partial(
+            bars, row="design", coloured_by="row", numbers=".3f", width=NARROW,
+            across=f"{metric} of Popularity",
+        ),
+    )  # fmt: skip
 
 
 def _ceiling(results: Results, design: Design) -> float:
