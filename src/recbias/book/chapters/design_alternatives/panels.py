@@ -33,7 +33,6 @@ class Design:
     head: str
 
 
-
 def four_designs(size: int, n_sampled: int) -> tuple[Design, ...]:
     """List the designs of the chapter's figures, AI aside, which differs from TI little or not.
 

@@ -40,6 +40,9 @@ READINGS = {
 }
 """Parts of the parameter grid that hold the MF and the kNN settings, by reading (E25)."""
 
+BESIDE = ("Random", "Popularity", "pLSA")
+"""Systems that the parameter grid is set beside."""
+
 LEMMA_SYSTEMS = ("pLSA", "Popularity", "kNN (rating prediction)", "kNN (ranking)")
 """Systems of the Fig. 3 experiment: the paper's two, kNN in both readings, and Popularity."""
 
