@@ -334,11 +334,8 @@ truth = measure.truth(**SIMULATION)
 
 # %% tags=["remove-cell"]
 compared = four_designs(size, n_sampled)
-for figure in (
-    figures.one_ranking(measured, compared),
-    figures.gaps(lemma),
-):
-    figure.show()
+figures.one_ranking(measured, compared).show()
+figures.gaps(lemma).show()
 n_systems = len(measured.systems)
 taus = taus_quoted(measured)
 changes = {
@@ -374,12 +371,12 @@ Markdown(tables.chance_table(measured))
 # - all by the same factor
 #
 # :::{finding} own/SAMPLED-MOST
-# holds: {which}, which comes to {value} its value; {numref}`fig-values` shows whether it is strong or weak.
+# holds: {which}, which comes to {value} its value.
 # refuted: Nobody here: {which} comes to {value} its value.
 # open: Perhaps {which}, which comes to {value} its value ({low} to {high}).
 # :::
-# A relevant item that was ranked tenth has nothing to win where rivals are taken away; one that was ranked hundredth
-# may come into the list. So a sample mostly helps the weak.
+# As a rule it is the weakest: a relevant item that was ranked tenth has nothing to win where rivals are taken away; one
+# that was ranked hundredth may come into the list.
 # ::::
 #
 # ```{glue:figure} fig_values
@@ -398,9 +395,10 @@ figures.values(measured, compared).show()
 # {glue:text}`ceiling`, whatever it is able to do. The users' own test ratings flatter everybody, Random included, since
 # the items that nobody should recommend are not there.
 # :::{finding} BCC17-C-TIAI/1
-# holds: Whether candidates are all items or those tested hardly matters here: no system changes by more than {value}.
-# refuted: Whether candidates are all items or those tested matters here: {which} changes by {value}.
-# open: From all items as candidates to those tested {which} changes most, by {value} ({low} to {high}).
+# holds: Whether candidates are all items or those tested hardly matters here: no system changes by more than {value:.1%}.
+# refuted: Whether candidates are all items or those tested matters here: {which} changes by {value:.1%}.
+# open: From all items as candidates to those tested {which} changes most, by {value:.1%} ({low:.1%} to
+#   {high:.1%}).
 # :::
 #
 # ## What happens to the order
@@ -431,7 +429,8 @@ figures.orders(measured, compared).show()
 # The other designs ask, in one way or another, which items are found among those that a user never rated, and orders
 # are closer.
 # :::{finding} BCC17-C-DISAGREE/1
-# holds: They still are not the same: pairs of systems that surely change order between AR and 1R: {value}.
+# holds: They still are not the same: between AR and 1R at least {value} of {glue:text}`n_pairs` pairs of systems change
+#   order.
 # refuted: Between AR and 1R no pair of systems changes order.
 # open: Between AR and 1R up to {high} pairs of systems may change order; more users or training seeds would decide it.
 # :::
@@ -549,8 +548,8 @@ figures.settings(grid).show()
 
 # %% [markdown]
 # :::{finding} own/ORDER-AS-RATERS
-# holds: With MF and kNN as rating predictors, {value} of the combinations of settings give the published order. With
-#   both as rankers, the last column of the table tells: the order is one of readings and parameters, not of names.
+# holds: With MF and kNN as rating predictors, {value} of the combinations of settings give the published order: it is one
+#   of readings and parameters, not of names.
 # refuted: Even with MF and kNN as rating predictors, only {value} of the combinations of settings give the published
 #   order.
 # open: With MF and kNN as rating predictors, {value} of the combinations of settings give the published order ({low} to
@@ -594,8 +593,8 @@ Markdown(
 # open: Perhaps the users' own test ratings ($\tau$ of {value:.2f}, {low:.2f} to {high:.2f}).
 # :::
 # :::{finding} own/WORLDS-OPPOSED
-# holds: No design that ranks unrated items has one above {value:.2f}, and where users choose blindly all of these turn
-#   the order round: whoever picks the winner picks a loser.
+# holds: No design that ranks unrated items has one above {value:.2f}: each gets nearly as many pairs of systems wrong as
+#   right, or more.
 # refuted: Designs that rank unrated items come to {value:.2f}.
 # open: Designs that rank unrated items come to about {value:.2f} ({low:.2f} to {high:.2f}).
 # :::
@@ -617,8 +616,7 @@ figures.true_orders(truth).show()
 # %% [markdown]
 # :::{finding} own/WORLDS-AGREEING
 # holds: Where popularity agrees with liking, every design is of use: those that rank unrated items have a $\tau$ of
-#   {value:.2f} or more, and the more strongly people choose what they will like, the better these are beside own test
-#   ratings.
+#   {value:.2f} or more. Which of them is nearest to the truth depends on how people choose what they rate.
 # refuted: Where popularity agrees with liking, designs that rank unrated items still fall to {value:.2f}.
 # open: Where popularity agrees with liking, designs that rank unrated items fall to about {value:.2f} ({low:.2f} to
 #   {high:.2f}).
@@ -697,7 +695,7 @@ Markdown(
 # 1. **Write the design beside every value**: candidates, relevant and other items, $t$ or $N$, cutoff, and what is
 #    averaged (BCC17-C-RANGE).
 # 2. **Print Random and Popularity** under the same design: they cost nothing, and tell how hard the task was made
-#    (BCC17-EQ1, BCC17-C-RANGE).
+#    (BCC17-EQ4, BCC17-EQ5).
 # 3. **Compare within one row and one size only.** Where two designs order your systems differently, report both: the
 #    difference is a finding about the systems (BCC17-C-DISAGREE).
 # 4. **Test over users, and say so** (BCC17-C-SIG; [why](#sec-users-or-runs)).

@@ -57,14 +57,6 @@ def moved_pairs(results: Results, first: str, second: str) -> int:
     return len(opposed_pairs(*values, *drawn))
 
 
-def precision_quoted(results: Results, system: str = "Popularity") -> dict[str, str]:
-    """Write the precision of a system under each design, by label, with three digits."""
-    return {
-        label: defined(results[system, label, str(results.metric(label, "P"))].value, ".3f")
-        for label in ("AI", "AR", "NN", "1R", "R_test")
-    }
-
-
 def taus_quoted(results: Results) -> dict[str, str]:
     """Write Kendall's tau of the order under AR and that under each other design, by label."""
     order = ("AR", str(results.metric("AR", "P")))
