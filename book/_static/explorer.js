@@ -130,8 +130,7 @@
 
     /* The state in words. */
     describe(state, order) {
-      const other = this.states[this.compared];
-      const [metric, against] = [state, other].map((s) => s.metric.split("|")[0]);
+      const metric = state.metric.split("|")[0];
       const words = state.words[0].toUpperCase() + state.words.slice(1) + ".";
       const best = this.systems[order[0]];
       const value = this.decimals(state.values[order[0]]);
@@ -140,7 +139,7 @@
       this.said.replaceChildren(
         element("p", "", element("strong", "", words)),
         element("p", "", ...protocol, `First is ${best}, with ${value}. `,
-          `Kendall’s tau with the order under ${other.title}, ${against}: `,
+          `Kendall’s tau with the order ${this.against}: `,
           element("strong", "explorer-tau", tau), "."),
         ...(state.note ? [element("p", "explorer-note", state.note)] : []),
       );
@@ -183,6 +182,7 @@
         ...line("ceiling", state.ceiling),
         element("li", "", element("i", "explorer-swatch explorer-interval"), "95 % interval"),
       );
+      this.list.style.setProperty("--zero", at(0));
       const before = this.rows.map((row) => row.getBoundingClientRect().top);
       order.forEach((place, rank) => {
         const { parts } = this.rows[place];

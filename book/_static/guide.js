@@ -16,7 +16,7 @@
     );
 
   const start = (root) => {
-    const { states, chosen } = JSON.parse(root.querySelector("script").textContent);
+    const { states, letters, chosen } = JSON.parse(root.querySelector("script").textContent);
     const [form, stage] = [root.querySelector("form"), root.querySelector(".guide-answer")];
     const groups = [...form.querySelectorAll("fieldset")].map((set) => [
       ...set.querySelectorAll("input"),
@@ -37,7 +37,7 @@
         (sum, inputs) => sum * inputs.length + inputs.findIndex((input) => input.checked),
         0,
       );
-      const [design, line, ...noted] = states[chosen[place]];
+      const [design, line, ...noted] = states[letters.indexOf(chosen[place])];
       if (design === undefined) {
         said.replaceChildren(...copy(root.querySelector(".guide-none")));
         more.replaceChildren();
@@ -70,7 +70,7 @@
     const recall = () => {
       const codes = choices.kept(root.id) ?? [];
       const found = groups.map((inputs, n) => inputs.find((input) => input.value === codes[n]));
-      if (codes.length !== groups.length || !found.every(Boolean)) return;
+      if (!found.every(Boolean)) return;
       found.forEach((input) => (input.checked = true));
       show();
       root.scrollIntoView();

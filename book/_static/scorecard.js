@@ -118,7 +118,8 @@
     form.addEventListener("input", show);
     folds[0].before(form);
     show();
-    choosePaper();
+    // The browser itself goes to what an address names until all is loaded.
+    addEventListener("load", choosePaper);
     window.addEventListener("hashchange", choosePaper);
   };
 

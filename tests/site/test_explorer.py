@@ -154,7 +154,7 @@ def one_number_of_the_tables_changed(html: str) -> str:
             "TI AR NN 1: the words are 'All of them.'",
         ),
         (
-            states_changed(lambda page: page.update(start="AI|AR|AN|1")),
+            states_changed(lambda page: page.update(against="under AI-AN-AR, P@1")),
             as_it_is,
             as_it_is,
             "the start is wrongly named",

@@ -11,7 +11,10 @@ from html import escape, unescape
 from recbias.claims.regions import defined, written
 from recbias.experiment.results import Quantity
 
-_NUMBERS = "none one two three four five six seven eight nine ten eleven twelve".split()
+_NUMBERS = (
+    *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
+    *("ten", "eleven", "twelve"),
+)
 _SPACE, _MINUS = "\N{NO-BREAK SPACE}", "\N{MINUS SIGN}"
 _FORMULA = re.compile(r"\$([^$]+)\$|\b(\d(?:\.\d+)?)e([+-])0*(\d+)\b|(\d) %|(?<![\w-])-(?=\d)")
 

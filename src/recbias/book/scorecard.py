@@ -51,7 +51,7 @@ HEADLINES: Mapping[str, str] = {
     "BCC17-F2C": "Test with one relevant item at a time (1R), and popularity wins no longer: pLSA "
     "does, and popularity is second.",
     "MCCRS20-F1-BL": "On MovieLens, systems with more hits in their lists have more misses, too: "
-    "to count hits and to count misses gives nearly opposite winners.",
+    "which of two systems is better hangs, for most pairs, on which of the two one counts.",
     "CCM20-C-SIGFLIP": "Either of two good systems, kNN and MF, can win significantly, by how the "
     "experiment is set up.",
     "ATM15-C-AGG": "A long-tail index (LTI) orders systems otherwise than the number of different "
@@ -314,9 +314,8 @@ def _row(claim: Claim, document: Document) -> str:
     return (
         f'<tr class="claim-row" id="{claim["id"].lower()}" data-paper="{claim["paper"]}" '
         f'data-chapter="{escape(claim["chapter"])}" data-class="{group(claim)}" '
-        f'data-kind="{claim["class"]}" '
         f'data-verdict="{outcome(claim["answers"]["reproduced"])}" '
-        f'data-authors="{escape(PAPERS[claim["paper"]])}">'
+        f'data-authors="{escape(PAPERS[claim["paper"]])}" data-kind="{claim["class"]}">'
         f'<th scope="row">{_named(claim)}{kind}{_pilot(claim)} '
         f'<span class="says">{typeset(claim["claim"])}</span></th>'
         f'<td class="says">{_found(claim, document)}</td>'

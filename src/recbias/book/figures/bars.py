@@ -72,7 +72,8 @@ def bars(
                 label=label,
             )  # fmt: skip
         if numbers:
-            _write_numbers(panel, value, numbers, room=1.22 if len(panels) == 1 else 1.5)
+            room = 1.5 if len(panels) > 1 else 1.22 if width >= WIDTH else 1.35
+            _write_numbers(panel, value, numbers, room=room)
     if not numbers:
         for panel in panels:  # now that all of them are filled, if they share a scale
             panel.axis.set_xlim(left=0)

@@ -65,8 +65,8 @@ def check_index(index: Callable[[Sequence[int], Sequence[int]], float]) -> Check
             if abs(answer - value) < 1e-6:
                 return not_yet(f"{call}{hint}")
         return not_yet(
-            f"{call}Write the {number_word(len(prior))} items one under the other: both shares, both "
-            "smoothed shares, and the logarithm of their ratio."
+            f"{call}Write the {number_word(len(prior))} items one under the other: both shares, "
+            "both smoothed shares, and the logarithm of their ratio."
         )
     return right(
         f"it agrees in {len(_CASES)} catalogues. In one of them it is below 0, which a divergence "
