@@ -1,6 +1,7 @@
 """How often options of an evaluation agree with the truth, and what *robust* means then.
 
-``RECBIAS_DATA=FOLDER python benchmarks/multiverse_trust.py`` writes to ``data/evaluation``
+``RECBIAS_DATA=FOLDER python benchmarks/multiverse_trust.py [STEP ...]`` writes to
+``data/evaluation`` in three steps, ``learn``, ``apart`` and ``data``:
 
 ``multiverse_trust.csv``  of worlds to learn from, by kind and option or pair of options: sums over
                           worlds of the share of right comparisons and of effects, with squares
@@ -28,7 +29,7 @@ from recbias.data.datasets.liked import step_below_top
 from recbias.multiverse import default_options
 from recbias.multiverse.agreement import effects, right, tried_signs, true_signs
 from recbias.multiverse.kinds import KINDS, compared, drawn, place_of
-from recbias.multiverse.weights import summed, weigh
+from recbias.multiverse.weights import learned, summed, weigh
 
 FOLDER = Path(__file__).parents[1] / "data" / "evaluation"
 LIKED = 4
@@ -78,31 +79,34 @@ def compared_in(
     return rows
 
 
-def main() -> None:
+def learn() -> None:
     of_worlds = []
     for kind in KINDS:
         for world, seed in kind.worlds().items():
             of_worlds.append((kind, learned_in(world, seed)))
             print(world, file=sys.stderr, flush=True)
-    sums = summed(of_worlds).round(6)
-    sums.to_csv(FOLDER / "multiverse_trust.csv", lineterminator="\n")
-    rows = []
+    summed(of_worlds).round(6).to_csv(FOLDER / "multiverse_trust.csv", lineterminator="\n")
+
+
+def keep_apart() -> None:
+    sums, rows = learned(), []
     for kind in KINDS:
         elsewhere = sums[[key[:2] != kind for key in sums.index]]
         kinds = {"trust": ([kind], sums), "other kinds": ([], elsewhere), "alike": (None, None)}
         for world, seed in kind.worlds(apart=True).items():
-            found = compared_in(
-                world, seed, others(seed), seed, LIKED, ("observed", "truth"), kinds
-            )
+            seeds = seed, *others(seed)
+            found = compared_in(world, seeds, seed, LIKED, ("observed", "truth"), kinds)
             rows += [{**kind._asdict(), "world": seed, **row} for row in found]
             print(world, file=sys.stderr, flush=True)
     pd.DataFrame(rows).to_csv(FOLDER / "multiverse_apart.csv", index=False, lineterminator="\n")
-    rows = []
+
+
+def judge_data() -> None:
+    sums, rows = learned(), []
     for data in ("cm100k", "coat"):
         ratings = load_dataset(data).ratings
         liked = step_below_top(ratings.scale, ratings.value)
-        place = place_of(ratings, liked)
-        kinds = {"trust": (list(place.kinds), sums), "alike": (None, None)}
+        kinds = {"trust": (list(place_of(ratings, liked).kinds), sums), "alike": (None, None)}
         tests = f"observed {HELD}", f"unbiased train=observed {HELD}"
         for draw in range(1, 1 + N_DRAWS):
             found = compared_in(data, (1,), draw, liked, tests, kinds)
@@ -111,5 +115,9 @@ def main() -> None:
     pd.DataFrame(rows).to_csv(FOLDER / "multiverse_data.csv", index=False, lineterminator="\n")
 
 
+STEPS = {"learn": learn, "apart": keep_apart, "data": judge_data}
+
+
 if __name__ == "__main__":
-    main()
+    for step in sys.argv[1:] or STEPS:
+        STEPS[step]()

@@ -5,12 +5,7 @@
 (() => {
   "use strict";
 
-  const element = (name, className, ...content) => {
-    const node = document.createElement(name);
-    if (className) node.className = className;
-    node.append(...content);
-    return node;
-  };
+  const { element } = choices;
 
   /* The end of a scale: the next number with a round first digit or two. */
   const rounded = (number) => {
@@ -103,23 +98,15 @@
       this.show();
     }
 
-    /* Put the choice into the address, without an entry in the history for each. */
+    /* Put the choice into the address. */
     keep() {
-      const codes = this.chosen().map(encodeURIComponent).join(",");
-      history.replaceState(history.state, "", `#${this.root.id}=${codes}`);
+      choices.keep(this.root.id, this.chosen());
     }
 
     /* Show what the address says, if it says something that there is. */
     recall() {
-      const [name, text] = location.hash.slice(1).split("=");
-      if (name !== this.root.id || !text) return;
-      let codes;
-      try {
-        codes = text.split(",").map(decodeURIComponent);
-      } catch {
-        return;
-      }
-      if (!Object.hasOwn(this.states, codes.join("|"))) return;
+      const codes = choices.kept(this.root.id);
+      if (!codes || !Object.hasOwn(this.states, codes.join("|"))) return;
       this.choose(codes);
       this.root.scrollIntoView();
     }
@@ -143,8 +130,7 @@
 
     /* The state in words. */
     describe(state, order) {
-      const other = this.states[this.compared];
-      const [metric, against] = [state, other].map((s) => s.metric.split("|")[0]);
+      const metric = state.metric.split("|")[0];
       const words = state.words[0].toUpperCase() + state.words.slice(1) + ".";
       const best = this.systems[order[0]];
       const value = this.decimals(state.values[order[0]]);
@@ -153,7 +139,7 @@
       this.said.replaceChildren(
         element("p", "", element("strong", "", words)),
         element("p", "", ...protocol, `First is ${best}, with ${value}. `,
-          `Kendall’s tau with the order under ${other.title}, ${against}: `,
+          `Kendall’s tau with the order ${this.against}: `,
           element("strong", "explorer-tau", tau), "."),
         ...(state.note ? [element("p", "explorer-note", state.note)] : []),
       );
@@ -196,6 +182,7 @@
         ...line("ceiling", state.ceiling),
         element("li", "", element("i", "explorer-swatch explorer-interval"), "95 % interval"),
       );
+      this.list.style.setProperty("--zero", at(0));
       const before = this.rows.map((row) => row.getBoundingClientRect().top);
       order.forEach((place, rank) => {
         const { parts } = this.rows[place];

@@ -146,6 +146,7 @@ def explorer_html(
     name: str,
     source: Any,
     compared: Choice | None = None,
+    against: str = "",
     digits: int = 4,
     lines: Mapping[str, str] | None = None,
 ) -> str:
@@ -165,6 +166,9 @@ def explorer_html(
         The stored result that is drawn; the page names its data set and key.
     compared
         With which combination orders are compared; that of the start, if none is given.
+    against
+        What follows "Kendall's tau with the order": "under" that combination and its metric, or
+        else these words.
     digits
         Decimals of a value.
     lines
@@ -190,12 +194,13 @@ def explorer_html(
         if isinstance(state, Shown) and list(state.values) != rows:
             raise ConfigError(f"explorer {name}: {' '.join(codes)} has other rows")
     records = {codes: _record(shown[codes], other) for codes in combinations}
+    against = against or f"under {_name(records[compared])}"
     document = {
         "dataset": source.dataset_name,
         "key": source.key,
         "systems": rows,
-        "start": "|".join(start),
         "compared": "|".join(compared),
+        "against": against,
         "digits": digits,
         "lines": (lines := {**_LINES, **(lines or {})}),
         "states": {"|".join(codes): record for codes, record in records.items()},
@@ -203,7 +208,7 @@ def explorer_html(
     # In a script element only "<" could end it.
     text = json.dumps(document, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     reasons = dict.fromkeys(state for state in shown.values() if isinstance(state, str))
-    tables = _Tables(axes, records, rows, start, _name(records[compared]), digits, lines)
+    tables = _Tables(axes, records, rows, start, against, digits, lines)
     return (
         f'<div class="explorer" id="{escape(name)}">'
         f'<form class="explorer-controls" hidden>{_controls(axes, start, name)}</form>'
@@ -288,7 +293,7 @@ class _Tables:
     records: Mapping[Choice, Mapping[str, Any]]
     rows: Sequence[str]
     start: Choice
-    compared: str
+    against: str
     digits: int
     lines: Mapping[str, str]
 
@@ -351,7 +356,7 @@ class _Tables:
             for title, key, form in (
                 (self.lines["expected"], "expected", form),
                 (self.lines["ceiling"], "ceiling", ".4g"),
-                (f"Kendall's tau with {self.compared}", "tau", ".2f"),
+                (f"Kendall's tau with the order {self.against}", "tau", ".2f"),
             )
             if key == "tau" or any(each.get(key) is not None for each in self.records.values())
         )
