@@ -68,8 +68,9 @@ def points_table(table: Table) -> str:
                 short_title(dataset_info(str(name)).title),
                 *(f"{at.loc[of, 'value']:.2f}" for of in ("skew", "relation")),
                 *(
-                    "{value:.1f} ({low:.1f} to {high:.1f})".format(**at.loc[of])
+                    f"{row['value']:.1f} ({row['low']:.1f} to {row['high']:.1f})"
                     for of in ("observed", "true", "overrated")
+                    for row in [at.loc[of]]
                 ),
             )
         )
