@@ -154,7 +154,7 @@ def test_rows_of_ones_own_and_a_slider(results: Results) -> None:
             [axis, axis], start=("1", "1"), name="s", source=results,
         )  # fmt: skip
     shown["2",] = Shown({"x": (0.5, 0.4, 0.6)}, "lead", "2", "w")
-    with pytest.raises(ConfigError, match="1 has other rows"):
+    with pytest.raises(ConfigError, match="2 has other rows"):
         explorer_html(shown, [axis], start=("1",), name="s", source=results)
 
 

@@ -159,6 +159,7 @@ def test_rules_name_claims_and_each_has_a_line_of_both_checklists():
     assert rules.checklist_html("author").count("<li>") == 17
 
 
+@pytest.mark.slow
 def test_what_is_found_alone_is_what_its_chapter_finds():
     names = ["BCC17-C-RANGE/5", "own/POPULARITY-RANGE", "BCC17-C-ORDER", "own/ORDER-TENTH"]
     found = {

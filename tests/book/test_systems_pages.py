@@ -59,6 +59,7 @@ def built(tmp_path_factory):
 # -- what is said where --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_published_values_are_spoken_of_only_where_there_are_some(built):
     """On MovieLens 1M the same expressions are there: the test would see them."""
     assert not SPEAKS_OF_PUBLISHED.search(built["systems", "ml-100k"])
@@ -111,6 +112,7 @@ def unlisted(line_ups, classes):
     return missing + sorted(set(links) - places)
 
 
+@pytest.mark.slow
 def test_the_pages_list_every_line_up_system_and_class(built):
     line_ups, classes = built["line_ups", "ml-1m"], built["classes", "ml-1m"]
     assert unlisted(line_ups, classes) == []
@@ -122,6 +124,7 @@ def test_the_pages_list_every_line_up_system_and_class(built):
     assert all(f'id="{place}"' in classes for place in linked)
 
 
+@pytest.mark.slow
 def test_line_ups_are_shown_as_they_read_the_ratings_of_the_edition(built):
     assert "graded-zero&gt;=4" in built["line_ups", "ml-1m"]
     assert "graded-zero&gt;=3" in built["line_ups", "cm100k"]

@@ -89,6 +89,7 @@ def test_every_assertion_is_a_part_or_says_why_not(topic):
         assert not silent, f"{claim_id}: assertions {silent} are no part and say nothing"
 
 
+@pytest.mark.slow
 def test_assertions_are_counted_by_chapter():
     counts = assertion_totals(build({"ml-1m": scorecard("ml-1m")}))
     assert set(counts) == set(TOPICS)
@@ -577,6 +578,7 @@ def test_without_its_module_a_chapter_is_not_written(made_up, tmp_path):
 # -- what readers see --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_scorecard_lists_all_claims_and_totals_classes_apart():
     verdicts = scorecard("ml-1m")
     document = build({"ml-1m": verdicts})
