@@ -5,12 +5,7 @@
 (() => {
   "use strict";
 
-  const element = (name, className, ...content) => {
-    const node = document.createElement(name);
-    if (className) node.className = className;
-    node.append(...content);
-    return node;
-  };
+  const { element } = choices;
 
   /* The end of a scale: the next number with a round first digit or two. */
   const rounded = (number) => {
@@ -103,23 +98,15 @@
       this.show();
     }
 
-    /* Put the choice into the address, without an entry in the history for each. */
+    /* Put the choice into the address. */
     keep() {
-      const codes = this.chosen().map(encodeURIComponent).join(",");
-      history.replaceState(history.state, "", `#${this.root.id}=${codes}`);
+      choices.keep(this.root.id, this.chosen());
     }
 
     /* Show what the address says, if it says something that there is. */
     recall() {
-      const [name, text] = location.hash.slice(1).split("=");
-      if (name !== this.root.id || !text) return;
-      let codes;
-      try {
-        codes = text.split(",").map(decodeURIComponent);
-      } catch {
-        return;
-      }
-      if (!Object.hasOwn(this.states, codes.join("|"))) return;
+      const codes = choices.kept(this.root.id);
+      if (!codes || !Object.hasOwn(this.states, codes.join("|"))) return;
       this.choose(codes);
       this.root.scrollIntoView();
     }

@@ -12,7 +12,6 @@ move, or whose address does not bring a choice back. Needs what `offline_check.p
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import re
@@ -21,10 +20,10 @@ from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
-from playwright.sync_api import Browser, Locator, sync_playwright
+from playwright.sync_api import Browser, Locator
 from scipy.stats import kendalltau, norm
 
-from chromium import launch
+from chromium import check_pages
 from recbias.claims import load_chapter
 from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
@@ -508,22 +507,11 @@ def _drawn_by(explorer: Locator, chapter: str) -> Results | Table:
 
 def main() -> int:
     """Check the site named on the command line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("site", type=Path)
-    site = parser.parse_args().site.resolve()
-    pages = sorted(page for pattern in PAGES for page in site.glob(pattern))
-    if not pages:
-        sys.exit(f"no chapter with an explorer under {site}")
-    n_faults = 0
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
-        for path in pages:
-            faults, tried = check_page(browser, path, path.stem)
-            print("\n".join(f"{path.relative_to(site)}: {fault}" for fault in faults))
-            print(f"{path.relative_to(site)}: {tried} combinations, {len(faults)} faults")
-            n_faults += len(faults)
-        browser.close()
-    return int(n_faults > 0)
+
+    def check(browser: Browser, site: Path, path: Path) -> tuple[list[str], int]:
+        return check_page(browser, path, path.stem)
+
+    return check_pages(PAGES, check, "combinations")
 
 
 if __name__ == "__main__":

@@ -120,13 +120,16 @@ def written(
     style: Callable[[str], str] = as_it_is,
 ) -> Path:
     """Write a page with an explorer."""
+    for name in ("choices.js", "choices.css"):
+        (folder / name).write_text((STATIC / name).read_text())
     (folder / "explorer.js").write_text(script((STATIC / "explorer.js").read_text()))
     (folder / "explorer.css").write_text(style((STATIC / "explorer.css").read_text()))
     path = folder / "page.html"
     path.write_text(
-        '<meta charset="utf-8"><link rel="stylesheet" href="explorer.css">'
+        '<meta charset="utf-8"><link rel="stylesheet" href="choices.css">'
+        '<link rel="stylesheet" href="explorer.css">'
         '<meta name="viewport" content="width=device-width">'
-        '<script src="explorer.js" defer></script>'
+        '<script src="choices.js" defer></script><script src="explorer.js" defer></script>'
         f'<article class="bd-article">{html}</article>'
     )
     return path
