@@ -21,6 +21,9 @@ from shown import NOTEBOOKS, PACKAGES, PAGES, figures, placed
 CHAPTERS = Path(chapters.__file__).parent
 OWN = [(page, name) for page in PAGES for name in sorted(placed(page))]
 SENTENCES = {
+    ("03", "exponents"),
+    ("03", "overrated"),
+    ("03", "rankings"),
     ("03", "skew"),
     ("04", "agreement"),
     ("04", "nearer"),
