@@ -65,12 +65,10 @@ def _of_designs() -> list[Figure]:
     results = recorded(design_alternatives.CHAPTER)
     measured, designs = results["systems"], _designs(results)
     return [
-        of_designs.target_sets(),
         of_designs.one_ranking(measured, designs),
         of_designs.values(measured, designs),
         of_designs.orders(measured, designs),
         of_designs.settings(results["grid"]),
-        of_designs.bounds(results["lemma"]),
         of_designs.gaps(results["lemma"]),
         of_designs.true_orders(results["truth"]),
     ]
