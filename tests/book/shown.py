@@ -25,7 +25,6 @@ from recbias.book.chapters.offline_option_taxonomy import figures_of_decisions a
 from recbias.book.chapters.overcoming_popularity_bias import figures as of_remedies
 from recbias.book.chapters.overcoming_popularity_bias.truth_tables import true_order_tables
 from recbias.book.chapters.popularity_bias import figures as of_popularity
-from recbias.book.chapters.popularity_bias import law
 from recbias.book.chapters.popularity_bias import setup as popularity_setup
 from recbias.book.chapters.sparsity_bias import figures as of_sparsity
 from recbias.book.chapters.true_vs_false_positive_disagreement import figures as of_misses
@@ -103,15 +102,13 @@ def _of_popularity() -> list[Figure]:
     pure_skew = results["pure_skew"]
     designs = popularity_setup.designs(pure_skew.given["size"])
     return [
-        of_popularity.skew(pure_skew, designs),
+        of_popularity.skew(pure_skew),
         of_popularity.chain(results["chain"]),
         of_popularity.rankings(results["baselines"], results["predicted"]),
-        of_popularity.power_laws(results["laws"], law.ALPHAS),
         of_popularity.exponents(results["skew"], "P@10|t=100", name="1RP@10"),
         of_popularity.collections(results["concentration"]),
-        of_popularity.closed_form(results["skew"], results["laws"], "P@10|t=100"),
         of_popularity.shares(pure_skew, designs),
-        of_popularity.overrated(results["relation_map"], results["points"]),
+        of_popularity.overrated(results["relation_map"]),
     ]
 
 

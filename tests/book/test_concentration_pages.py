@@ -464,7 +464,7 @@ def test_orders_are_compared_with_those_of_the_first_lists() -> None:
         source=table,
         digits=3,
     )
-    assert "Kendall&#x27;s tau with round 0, Gini of the lists" in page
+    assert "Kendall&#x27;s tau with the order under round 0, Gini of the lists" in page
     assert page.count('type="range" min="0" max="1"') == 1
     assert courses.START[-1] == "8"
 

@@ -21,8 +21,14 @@ from shown import NOTEBOOKS, PACKAGES, PAGES, figures, placed
 CHAPTERS = Path(chapters.__file__).parent
 OWN = [(page, name) for page in PAGES for name in sorted(placed(page))]
 SENTENCES = {
+<<<<<<< HEAD
     ("01", "gaps"),
     ("01", "values"),
+=======
+    ("03", "exponents"),
+    ("03", "overrated"),
+    ("03", "rankings"),
+>>>>>>> 45d3c25456c137a6430fd213090ef5ee9f00c591
     ("03", "skew"),
     ("04", "agreement"),
     ("04", "nearer"),

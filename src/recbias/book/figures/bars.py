@@ -60,6 +60,7 @@ def bars(
     figure, panels = _laid_out(
         rows, row, names, title, keys=keys, across=across, share_x=share_x, width=width
     )
+    room = 1.22 if len(panels) == 1 and width >= WIDTH else 1.5  # for what is written
     for panel in panels:
         number = panel.place if coloured_by == "panel" else 0
         numbered = range(len(names)) if coloured_by == "row" else [number] * len(names)
@@ -72,7 +73,6 @@ def bars(
                 label=label,
             )  # fmt: skip
         if numbers:
-            room = 1.5 if len(panels) > 1 else 1.22 if width >= WIDTH else 1.35
             _write_numbers(panel, value, numbers, room=room)
     if not numbers:
         for panel in panels:  # now that all of them are filled, if they share a scale

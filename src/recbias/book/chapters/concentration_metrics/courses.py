@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from typing import cast
 
 import pandas as pd
 
@@ -65,12 +66,13 @@ def courses(loop: Table) -> dict[Choice, Shown]:
 
 def _shown(wide: dict[tuple[str, str], pd.DataFrame], choice: str, name: str, number: int) -> Shown:
     """Read one round, and say what has become of the first, or of the ratings, by then."""
-    now = wide[choice, _COLUMNS[name]].xs(number, level="round")
+
+    def read(column: str, at: int) -> pd.DataFrame:
+        """Give a column before a round: a row a recommender, a column a world."""
+        return cast("pd.DataFrame", wide[choice, column].xs(at, level="round"))
+
+    now, first = read(_COLUMNS[name], number), read(_COLUMNS[name], 0)
     means = {str(system): over_worlds(list(drawn)) for system, drawn in now.iterrows()}
-    first, ratings = (
-        wide[choice, column].xs(at, level="round")
-        for column, at in ((_COLUMNS[name], 0), ("Gini_ratings", number))
-    )
     when = f"after {number_word(number)} round{'' if number == 1 else 's'}"
     when = when if number else "before the first round"
     return Shown(
@@ -78,7 +80,7 @@ def _shown(wide: dict[tuple[str, str], pd.DataFrame], choice: str, name: str, nu
         metric=_METRICS[name],
         title=f"round {number}",
         words=f"{when}, where {_WORDS[choice]}: {_METRICS[name]}",
-        note=_note(name, number, now, first, ratings),
+        note=_note(name, number, now, first, read("Gini_ratings", number)),
         expected=float(first.to_numpy().mean()) if name == "ratings" else None,
     )
 
