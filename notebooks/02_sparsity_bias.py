@@ -14,10 +14,9 @@
 # %% [markdown]
 # # What does a precision mean when most of the truth is missing?
 #
-# Precision asks how many of the recommended items the user is known to like. For most of them nothing
-# is known: a user has rated a few items out of thousands, and what they think of the rest nobody
-# recorded. Now let even more be unknown. Take test ratings out at random, and leave all else as it is:
-# training, users, items, and every single list.
+# Precision counts the recommended items that a user is *known* to like. Of most items nothing is known: a user
+# has rated a few out of thousands. Now let even less be known. Take nine of ten test ratings out at random, and
+# leave all else as it is: training, users, items, and every single list.
 #
 # ```{glue:figure} fig_lists
 # :name: fig-lists
@@ -26,58 +25,47 @@
 # tenth of them. Blue is precision. The grey part counts as failure, whatever it may be.
 # ```
 #
-# No list has become any worse. What has become less is what anybody knows.
+# :::{finding} own/AR-TENTH
+# holds: **By itself it says how much is known.** No list is any worse, and yet no system keeps more than {value}
+#   of its precision.
+# refuted: **By itself it says how much is known,** though {which} keeps {value} of its precision.
+# open: **By itself it says how much is known:** no list is any worse, and even {which}, which keeps more than all
+#   others, keeps {value} ({low} to {high}) of its precision.
+# :::
+# :::{finding} own/ORDER-TENTH
+# holds: **In comparison it says something about systems:** a tenth of the test ratings has them in nearly the order
+#   of all ($\tau$ = {value:.2f}, where 1 is the same order).
+# refuted: **In comparison it says little here, either:** a tenth of the test ratings has the systems in another order
+#   than all of them ($\tau$ = {value:.2f}, where 1 is the same order).
+# open: **In comparison it may say something about systems:** the orders by a tenth of the test ratings and by all of
+#   them have $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}; 1 is the same order).
+# :::
 #
-# - **The value.**
-#   :::{finding} own/AR-TENTH
-#   holds: With a tenth of the test ratings no system keeps more than {value} of its precision.
-#   refuted: With a tenth of the test ratings {which} keeps {value} of its precision, and that is most.
-#   open: With a tenth of the test ratings {which} keeps most of its precision, {value} ({low} to {high}).
-#   :::
-# - **The order.**
-#   :::{finding} own/ORDER-TENTH
-#   holds: By a tenth of the test ratings the systems come in nearly the same order as by all of them:
-#     Kendall's $\tau$ is {value:.2f}, where 1 is the same order.
-#   refuted: By a tenth of the test ratings the systems come in another order than by all of them:
-#     Kendall's $\tau$ is {value:.2f}, where 1 is the same order.
-#   open: By a tenth of the test ratings and by all of them the orders of the systems have Kendall's
-#     $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}; 1 is the same order).
-#   :::
-#   :::{finding} own/PAIRS-FULL
-#   holds: Of {glue:text}`n_pairs` pairs, all test ratings tell {value} apart,
-#   refuted: Of {glue:text}`n_pairs` pairs, all test ratings tell none apart,
-#   open: Of {glue:text}`n_pairs` pairs, all test ratings tell {low} to {high} apart,
-#   :::
-#   :::{finding} own/PAIRS-TENTH
-#   holds: and a tenth of them {value}.
-#   refuted: and a tenth of them none.
-#   open: and a tenth of them {low} to {high}.
-#   :::
-# - **A shortcut.** Many papers rank a relevant item among a hundred sampled ones only.
-#   :::{finding} own/RUNS-TENTH
-#   holds: Such values do not notice that ratings are missing: they move by {value} at most.
-#   refuted: Such values move as well when ratings are missing, by {value} for {which}.
-#   open: Such values move little when ratings are missing, by {value}, and that may be up to {high}.
-#   :::
-#   :::{finding} own/NEGATIVES-TURNED
-#   holds: But they put some systems in the reverse of the order that all items give, and no number of
-#     repeated draws would mend that; pairs for which it is beyond chance: {value} of
-#     {glue:text}`negatives_n_resolved`.
-#   refuted: Nor do they reverse the order that all items give to any pair of systems.
-#   open: Whether they keep the order that all items give is open: {low} to {high} pairs are reversed.
-#   :::
+# Many papers rank each relevant item among {glue:text}`n_others` sampled ones instead.
+# :::{finding} own/RUNS-TENTH
+# holds: Such values do not notice that ratings are missing (they move by {value} at most),
+# refuted: Such values move as well when ratings are missing, by {value} for {which},
+# open: Such values may not notice that ratings are missing, but too few runs are left to tell (they move by {value},
+#   {low} to {high}, for {which}),
+# :::
+# :::{finding} own/NEGATIVES-TURNED
+# holds: but of the {glue:text}`negatives_n_resolved` pairs of systems that all items order beyond chance they have {value}
+#   surely the other way round, and no number of repeated draws mends that.
+# refuted: and here they turn round none of the {glue:text}`negatives_n_resolved` pairs of systems that all items order
+#   beyond chance.
+# open: and whether they turn pairs of systems round is not decided ({low} to {high} of
+#   {glue:text}`negatives_n_resolved`).
+# :::
 #
-# {cite:t}`BCC17` call the first of these **sparsity bias**. This chapter repeats Section 4 of their
-# paper, and then answers two questions that an experiment starts with:
-# [how many sampled items are enough](#sec-enough-negatives), and
-# [how many judgements](#sec-enough-judgements).
+# **What to do.** Print beside a precision what a random ranking scores on the same test. Compare systems on one
+# data set, and never values of two. [Rank all items](#sec-enough-negatives), and have
+# [twice the judgements](#sec-enough-judgements) that your closest pair needs ([five rules](#sec-sparsity-rules)).
 
 # %% [markdown] tags=["general"]
-# **After this chapter you can**
-# - say which part of a precision value is the recommender and which is the data;
-# - say before running anything what a random ranking scores, and how far formulas get for others;
-# - tell which metrics can be compared between datasets, and which only within one;
-# - choose the size of a sample, and of a test set, for the comparison that you want to make.
+# **After this chapter you can** say which part of a precision is the recommender and which is the data; tell
+# which metrics can be compared between data sets, and which only within one; and choose the size of a sample,
+# and of a test set, for the comparison that you want to make. *About 25 minutes; all you need is precision and
+# [target sets](#sec-options).*
 
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown
@@ -85,15 +73,18 @@ from myst_nb import glue
 
 from recbias import Grid, line_up, run
 from recbias.book import choosing, non_personalised, pages
-from recbias.book.cards import verdict_cards
+from recbias.book.cards import verdict_table
 from recbias.book.chapters.design_alternatives.setup import largest_sample, target_sizes
 from recbias.book.chapters.sparsity_bias import figures, measure, setup, turns
 from recbias.book.chapters.sparsity_bias.densities import densities_grid
 from recbias.book.chapters.sparsity_bias.negatives import drawn_grid
+from recbias.book.chapters.sparsity_bias.sampling import sampled
 from recbias.book.chapters.sparsity_bias.saturation import SATURATION
 from recbias.book.chapters.sparsity_bias.tables import densities_table
+from recbias.book.explorer import explorer_html
 from recbias.book.figures import use_book_style
-from recbias.book.findings import state
+from recbias.book.findings import findings_table, state
+from recbias.book.html import folded
 from recbias.book.predictions import predicted as predict
 from recbias.claims import judge_chapter
 from recbias.data.datasets import top_rating
@@ -124,47 +115,37 @@ for name, text in quoted.items():
     glue(name, text, display=False)
 
 # %% [markdown] tags=["general"]
-# ## What the paper says
+# ## By hand
 #
-# Search engines are tested with collections whose judgements are nearly complete for the documents that
-# matter: assessors look at everything that any system ranked high. A user of a recommender has rated a
-# few items out of thousands, and no assessor helps. Precision counts every unknown item as a failure.
-# Most of what it counts is therefore not the recommender but the *density* of what was recorded.
+# A system shows four items to a user, who would like two of them and has rated two:
 #
-# Chapter 1 has the symbols ([target sets](#sec-options), [all symbols](#sec-symbols)). Three more are
-# needed here. The share of relevant items in a target set, averaged over users, is $\rho$; the share of
-# ratings that is in test, $\sigma$; the density of positive ratings, $\delta=|PR|/(t|\mathcal U|)$,
-# with the harmonic mean $t$ of the sizes of target sets.
+# | item | would like it | has rated it | counts as |
+# |---|---|---|---|
+# | A | yes | yes | hit |
+# | B | yes | no | failure |
+# | C | no | yes | failure |
+# | D | no | no | failure |
 #
-# The paper's argument has three steps. It computes what a **random** ranking scores; shows that this
-# depends on nothing but density; and finds, on data, that other recommenders follow.
+# Half of the list is good, and its precision is 1/4. Keep each test rating with probability one half: that of A
+# stays every other time, and the expected precision is 1/8. The list is still half good. If the rating of B
+# had been recorded too, precision would have been 1/2. All of this is about ratings, and nothing about the list.
 #
-# **AR.** Let a recommender $s$ know nothing about users, so that its item of rank $k$ is relevant with
-# a chance that does not depend on whom it is shown to. Then (Eq. 3; $\mathcal C$ are the candidates)
+# Now two systems rank a relevant item against four others, in two runs, and a run is a hit if the relevant
+# item comes first. System X puts one of the four above it in both runs. System Y puts none above it in the first,
+# and all four in the second. Draw some of the four, and rank the relevant item among these only. In the runs of X
+# the one item is missed by a draw of 1, 2, 3, or 4 with probability 3/4, 1/2, 1/4 or 0; in the second run
+# of Y something above it is always drawn:
 #
-# $$\mathbb E[P_s@n]=\frac{\sigma\,|\mathcal C|}{n\,t\,|\mathcal U|}
-# \sum_{k\le n}\operatorname{avg}_u|PR(i_k)| ,$$
+# | others drawn | expected share of hits, X | Y | ahead |
+# |---|---|---|---|
+# | 1 | 3/4 | 1/2 | X |
+# | 2 | 1/2 | 1/2 | neither |
+# | 3 | 1/4 | 1/2 | Y |
+# | all 4 | 0 | 1/2 | Y |
 #
-# which for a random ranking becomes (Eq. 4)
+# A small sample asks who is rarely far off, all items ask who is at the very top. These are two questions, and no
+# repetition of the draw turns the answer to one into that to the other.
 #
-# $$\mathbb E[P_{RND}@n]=\rho\approx\sigma\delta .$$
-#
-# **1R.** With one relevant item among $t$ targets, a random ranking scores (Eq. 5)
-#
-# $$\mathbb E[1RP_{RND}@n]=\frac1t .$$
-#
-# So the first is proportional to the density of the test data, at any cutoff, and the second does not
-# know it.
-#
-# ### The claims
-#
-# As in chapter 1, every assertion that can be measured has a criterion, written down before the result
-# that it judges and locked by a hash.
-
-# %% tags=["hide-input"]
-HTML(pages.claims_of("sparsity bias"))
-
-# %% [markdown] tags=["general"]
 # ## Predict before measuring
 #
 # ::::{predict} Half of the test ratings are taken out at random. No list changes. What becomes of the expected P@10 of a system that knows its users well?
@@ -196,11 +177,12 @@ HTML(pages.claims_of("sparsity bias"))
 # %% [markdown] tags=["general"]
 # ## The experiment
 #
-# Every system is trained on each fold, those whose training is random under {glue:text}`n_seeds` per
-# fold ([why](#dev-training-seeds)), and ranks its targets once. Nothing is trained or ranked again for
-# a thinner test: from one table of ranks follows what any part of the test ratings would have given
-# ([how](#dev-thinning)). Under 1R no sample is drawn either. Values are *expected* over all samples,
-# exactly, from the counts of one ranking of all items ([how](#metric-expected)).
+# **AR** ranks for each user all items that anybody rated in the test, and counts a user's relevant ones among the
+# first {glue:text}`cutoff`; **1R** does so for one relevant item at a time, among $t-1$ sampled others, and calls
+# that a *run* ([target sets](#sec-options)). Every system is trained on each fold, under {glue:text}`n_seeds` seeds
+# where training is random ([why](#dev-training-seeds)), and ranks its targets once. From one table of ranks
+# follows what any part of the test ratings would have given ([how](#dev-thinning)), and what 1R is *expected* to
+# be over all samples, exactly ([how](#metric-expected)): no list is ranked again and no sample is drawn.
 
 # %%
 designs = {
@@ -237,31 +219,6 @@ Markdown(pages.data_line(measured))
 
 # %% tags=["remove-cell"]
 figures.lists(measured, cutoff).show()
-glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", display=False)
-
-# %% [markdown] tags=["general"]
-# ## Does theory predict what is measured?
-#
-# Eq. 3 is about every ranking that is the same for all users. Besides Random and Popularity there are
-# others: items by their number of *relevant* training ratings, by their average rating, or by the odds of
-# a hit, the best that training ratings can tell {cite:p}`MCCRS20`.
-#
-# ::::{predict} Eq. 3 sums up how many users like the items at the top. Does it predict what Popularity scores?
-# - yes, up to noise
-# - it predicts too much
-# - it predicts too little
-#
-# :::{finding} own/EQ3-POPULARITY
-# holds: It predicts too little: Popularity scores {value} what the formula says.
-# refuted: It does not predict too little: Popularity scores {value} what the formula says.
-# open: Perhaps: Popularity scores {value} ({low} to {high}) what the formula says.
-# :::
-# The formula takes every item to be in a target set equally often. A popular item is in many training
-# profiles, and those users cannot be shown it any more. Those who can are fewer than the formula
-# thinks, and the list moves on to the next item for all others.
-# ::::
-
-# %%
 protocols = {
     "AR": f"TI-AN-AR rel>={min_rating}",
     "all-1R": f"TI-AN-1R rel>={min_rating}",
@@ -289,110 +246,23 @@ baselines = run(
     name="baselines",
 )
 
-# %%
 predicted = predict(
     dataset, min_rating=min_rating, split=split, cutoff=cutoff, size=size, seed=seed
 )
-
-# %% tags=["hide-input"]
-figures.predictions(baselines, predicted).show()
-
-# %% [markdown] tags=["general"]
-# ```{glue:figure} fig_predicted
-# :name: fig-predicted
-#
-# What is measured over what is predicted, with 95 % intervals of the measured value. *Eq. 3* is the
-# printed form. *Odds* divides the expected positive test ratings of an item by the users who lack it in
-# training, $\sigma|PR(i)|/(|\mathcal U|-(1-\sigma)|R(i)|)$: each item has its own chance to be a
-# target.
-# ```
-
-# %% tags=["hide-input"]
-Markdown(non_personalised.predictions_table(baselines, predicted))
+checks = measure.checks(
+    dataset, seed=seed, split=split, min_rating=min_rating, grids=[measured.grid]
+)
+identities = measure.identities()  # what holds on any data, checked once in a world
+once = drawn_grid(measured.grid, "all-1R", cutoff=cutoff)
+drawn = measure.negatives(dataset, grid=once, cutoff=cutoff, size=size)
+for name, text in turns.negatives_quoted(drawn).items():
+    glue(f"negatives_{name}", text, display=False)
+once = densities_grid(measured.grid, cutoff=cutoff)
+densities = measure.densities(dataset, grid=once, cutoff=cutoff, size=size)
+worlds = measure.saturation(**SATURATION)
 
 # %% [markdown] tags=["general"]
-# The table has 1R as well. *Closed form* are the bounds of Section 5.1 that follow from Eq. 3, with the
-# factor corrected ([E04](#err-e04)); *lemma* are those of chapter 1, measured on the ranks. The latter
-# are a theorem. The former inherit what Eq. 3 supposes, and may fail ([E05](#err-e05)).
-
-# %% [markdown] tags=["general"]
-# ## Fewer judgements, larger sets
-#
-# ::::{predict} Now the target sets of 1R grow from a hundred items to a thousand. What becomes of the 1RP@10 of a system that is better than random?
-# - it falls to a tenth, as 1/t says
-# - it falls, but not so far
-# - it stays: the relevant item is as good as before
-#
-# :::{finding} BCC17-F4R/3
-# holds: It falls to about a tenth, as the paper says: {which} goes as the size to the power {value:.2f}.
-# refuted: It falls, but not so far. {which} goes as the size to the power {value:.2f}, and a random
-#   ranking to the power -1.
-# open: It falls, and how far is open here.
-# :::
-# A relevant item that stands very high is found among a hundred and among a thousand. Only one that
-# was found because few rivals had been drawn is lost.
-# ::::
-
-# %% tags=["hide-input"]
-figures.courses(measured, cutoff, size).show()
-
-# %% [markdown] tags=["general"]
-# ```{glue:figure} fig_courses
-# :name: fig-courses
-#
-# The paper's Figure 4, with theory beside it. Marks are means over the folds, with 95 % intervals from
-# resampling users. Lines are what theory predicts from the mark with all test ratings (left, centre)
-# or with the smallest target sets (right): in proportion, constant, and as $1/t$.
-# ```
-
-# %% [markdown]
-# :::{finding} BCC17-F4L/1
-# holds: **Left**, precision of every system of the paper lies on a straight line: for {which},
-#   farthest from one, the line explains {value} of it.
-# refuted: **Left**, not every system of the paper lies on a straight line: for {which} it explains
-#   {value}.
-# open: **Left**, whether every system of the paper lies on a straight line is open.
-# :::
-# :::{finding} BCC17-F4L/3
-# holds: The line leads to 0, for good systems as for bad ones.
-# refuted: Not every line leads to 0: {which} goes as the share to the power {value:.2f}.
-# open: Whether every line leads to 0 is open.
-# :::
-# :::{finding} BCC17-F4C/2
-# holds: **Centre**, the same test ratings leave 1R precision where it was.
-# refuted: **Centre**, 1R precision does not quite stay where it was: one system comes to {value}.
-# open: **Centre**, whether 1R precision of every system stays where it was is open here: so few runs
-#   are left that some may have moved.
-# :::
-# :::{finding} BCC17-F4R/1
-# holds: **Right**, Random falls as $1/t$.
-# refuted: **Right**, Random goes as $t$ to the power {value:.2f}.
-# open: -
-# :::
-# :::{finding} BCC17-F4R/3
-# holds: The others follow it.
-# refuted: The paper says that the others follow it, "up to linear constants". They do not:
-#   {which} goes as $t$ to the power {value:.2f}.
-# open: Whether the others follow it is open.
-# :::
-
-# %% [markdown] tags=["general"]
-# **Why not as $1/t$?** A run hits if fewer than $n$ of its $t-1$ sampled items stand above the relevant
-# one. Let a share $q$ of all others do. About $tq$ of them are drawn, so that the run hits for sure as
-# long as $t$ is far below $n/q$, and misses for sure far beyond. Every relevant item has a size of its
-# own at which it is lost. A random ranking spreads $q$ evenly, and the mean over runs goes as $1/t$; a
-# ranking that puts relevant items high has more of its mass at small $q$, which is lost later. The slope
-# says how $q$ is distributed, and that differs from system to system.
-#
-# :::{admonition} The consequence
-# :class: important
-# Two curves with different slopes may cross, so that the size of the sample might decide which system
-# comes first. The density of judgements could not: one and the same factor multiplies every value under
-# AR. How often it happens is counted [below](#sec-enough-negatives).
-# :::
-
-# %% [markdown] tags=["general"]
-# ## What else falls, and what does not
+# ## What falls when judgements are missing
 #
 # ::::{predict} Recall divides by the number of relevant items that are left in the test. Half of the test ratings go. What becomes of recall@10, averaged over users with a relevant item left?
 # - it halves, as precision does
@@ -411,169 +281,64 @@ figures.courses(measured, cutoff, size).show()
 # ::::
 
 # %% tags=["hide-input"]
-figures.slopes(measured).show()
+figures.halved(measured).show()
 
 # %% [markdown] tags=["general"]
-# ```{glue:figure} fig_slopes
-# :name: fig-slopes
+# ```{glue:figure} fig_halved
+# :name: fig-halved
 #
-# How metrics go with the share of the test ratings that is kept: slopes, both in logarithms, with
-# 95 % intervals. "Users with one": the mean is over users who have a relevant test item left.
+# What half of the test ratings leave of each metric, by its slope over all shares that were kept. Lines: half, and
+# all. All but precision (P) and 1R are means over users who have a relevant test item left.
 # ```
-
-# %% [markdown]
-# The paper says that recall is "quite unaffected", that MAP and nDCG rise slightly with density, nDCG@n
-# more clearly, and MRR as precision does.
-# :::{finding} BCC17-C-NORM/3
-# holds: MAP and nDCG do rise.
-# refuted: {which} does not rise by every one of them.
-# open: Whether MAP and nDCG rise for every system is open.
-# :::
-# :::{finding} BCC17-C-NORM/5
-# holds: It is slight.
-# refuted: It is not slight for all of them: {value} of the value, for {which}.
-# open: Whether that is slight is open.
-# :::
-# :::{finding} BCC17-C-MRR/2
-# holds: MRR, over all users, lies nearly on a line as precision does, but not on one that leads to 0:
-#   its powers, on the card of BCC17-C-MRR, say by how much less it falls.
-# refuted: MRR does not lie on a line, even over all users: for {which} the line explains {value}. The
-#   first relevant item stands lower where there are fewer, and one over its rank is no straight
-#   function of their number.
-# open: Whether MRR lies on a line as precision does is open.
-# :::
-
-# %% [markdown] tags=["general"]
-# **Over whom is averaged?** Recall, MAP, nDCG and MRR are undefined for users without a relevant test
+#
+# That precision halves and 1R stays is [algebra](#sec-why-density). Of the others, recall (R), AP and nDCG divide by
+# what is left to find, so that they need not fall as far; and the first relevant item (RR) stands lower where
+# there are fewer. What the paper says of each metric is judged [below](#sec-sparsity-verdicts).
+#
+# **Over whom is averaged?** Recall, AP, nDCG and RR are undefined for users without a relevant test
 # item, and thinning makes more of them. Counted as 0, every metric would fall with the share of users
 # who still have one, whatever it measures. The figure leaves such users out. The paper does not say
-# what it did, and a comparison of datasets has to.
-
-# %% [markdown]
-# ## Does the order stay?
-#
-# :::{finding} BCC17-C-ORDER/2
-# holds: Yes. Of the pairs of systems that all test ratings tell apart, none is turned round where nine
-#   tenths of them are gone, under AR or under 1R.
-# refuted: No. Of the pairs of systems that all test ratings tell apart, under one of AR and 1R {value} are
-#   turned round where nine tenths of them are gone.
-# open: Of the pairs of systems that all test ratings tell apart, {low} to {high} may be turned round
-#   where nine tenths of them are gone: too few are left to tell.
-# :::
-# :::{finding} BCC17-C-ORDER/3
-# holds: Nor by recall, MAP, nDCG or MRR, nor by larger target sets.
-# refuted: One of the other metrics, or larger target sets, do turn pairs round: {value}.
-# open: Whether other metrics or larger target sets turn any pair round is open.
-# :::
-# :::{finding} BCC17-C-ORDER/4
-# holds: The exception that the paper makes, extremes of sparsity, is one: with one rating in a hundred
-#   {value} pairs would no longer be told apart.
-# refuted: Not even one rating in a hundred would be too few to tell them apart.
-# open: From where on a difference is lost, [is asked below](#sec-enough-judgements).
-# :::
+# what it did, and a comparison of data sets has to.
 
 # %% [markdown] tags=["general"]
-# ## Verdicts
+# ## What falls when target sets grow
 #
-# A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
-# **is open** if it lies on both, or if its verdict changes with the seed of resampling or training.
-# What the verdicts on a claim mean is told in [chapter 1](01_design_alternatives.py).
-
-# %%
-checks = measure.checks(
-    dataset, seed=seed, split=split, min_rating=min_rating, grids=[measured.grid]
-)
-identities = measure.identities()  # what holds on any data, checked once in a world
-
-# %%
-once = drawn_grid(measured.grid, "all-1R", cutoff=cutoff)
-drawn = measure.negatives(dataset, grid=once, cutoff=cutoff, size=size)
-
-# %%
-once = densities_grid(measured.grid, cutoff=cutoff)
-densities = measure.densities(dataset, grid=once, cutoff=cutoff, size=size)
-
-# %%
-worlds = measure.saturation(**SATURATION)
+# ::::{predict} The target sets of 1R grow from a hundred items to a thousand. What becomes of the 1RP@10 of a system that is better than random?
+# - it falls to a tenth, as 1/t says
+# - it falls, but not so far
+# - it stays: the relevant item is as good as before
+#
+# :::{finding} BCC17-F4R/3
+# holds: It falls to about a tenth, as the paper says: {which} goes as the size to the power {value:.2f}.
+# refuted: It falls, but not so far. {which} goes as the size to the power {value:.2f}, and a random
+#   ranking to the power −1. The paper says that others follow it, "up to linear constants".
+# open: It falls, and how far is open here.
+# :::
+# A relevant item that stands very high is found among a hundred and among a thousand. Only one that
+# was found because few rivals had been drawn is lost.
+# ::::
 
 # %% tags=["hide-input"]
-results = {"systems": measured, "baselines": baselines, "predicted": predicted}
-results |= {"checks": checks, "negatives": drawn, "densities": densities}
-results |= {"saturation": worlds}
-verdicts = judge_chapter("sparsity bias", results)
-HTML(verdict_cards(verdicts))
-
-# %% tags=["hide-input"]
-HTML(pages.options_details(results))
-
-# %% tags=["remove-cell"]
-state("sparsity bias", results, verdicts)
+figures.larger(measured, cutoff).show()
 
 # %% [markdown] tags=["general"]
-# ## Why
+# ```{glue:figure} fig_larger
+# :name: fig-larger
 #
-# ### One line is enough
-#
-# Let $h_u$ be the hits of user $u$ in the first $n$ places, and keep each test rating with chance $q$.
-# The list does not look at test ratings, so that every hit survives with chance $q$:
-#
-# $$\mathbb E\Big[\frac1{n|\mathcal U|}\sum_u h_u'\Big]=\frac{q}{n|\mathcal U|}\sum_u h_u .$$
-#
-# That is the whole of Figure 4, left, for any recommender. It takes no model of users or items, and no
-# random ranking "whose trend explains the others". Under 1R both the hits and the runs are thinned, and
-# their ratio has no $q$ left: Figure 4, centre. What the derivation asks for is that ratings are
-# missing *at random*, as they are where an experiment takes them out. In a dataset they are not: what
-# users do not rate is mostly what they do not like, or never saw, and two datasets of different density
-# differ in that as well.
-#
-# ### What a value can mean
-#
-# Unrated items count as failures. If every one of them were judged, some would turn out relevant, and
-# none of the known successes would be lost. So precision under AR is a *lower bound* of what complete
-# judgements would give, and one minus the share of items that are known to be rated lower is an upper
-# one: blue, and blue with grey, in {numref}`fig-lists`. Between the two, these data cannot tell. That
-# is what a value means: at least so much is known. A comparison means more, if the grey part is as good
-# for one system as for the other; whether it is, is the subject of the chapters on popularity.
-
-# %% [markdown] tags=["general"]
-# ### And if everything were judged?
-#
-# At "extremely high" density, says the paper, recall, MAP and nDCG "saturate" too, and converge to "the
-# ratio of positive versus negative ratings". No dataset can show that, but a
-# [simulated world](#data-worlds) can: there every user has a true rating of every item, and any share of
-# them may be judged.
-
-# %% tags=["hide-input"]
-figures.saturation(worlds).show()
-
-# %% [markdown] tags=["general"]
-# ```{glue:figure} fig_saturation
-# :name: fig-saturation
-#
-# Metrics as ever more of the truth is judged, in worlds with the shares and the skew of MovieLens 1M, the
-# same in every edition. Whiskers: 95 % intervals over worlds. Lines: the ratio that the paper names.
+# 1R precision in expectation over all samples, with 95 % intervals over users. Lines: what is left if it falls as
+# $1/t$ from the smallest target sets.
 # ```
-
-# %% [markdown]
-# :::{finding} BCC17-C-SATUR/1
-# holds: MAP converges to that ratio for every system.
-# refuted: MAP does not converge to that ratio for every system: in one case it ends at {value:.2f} times
-#   the ratio. A random list may, whose precision is the share of positive ratings at any depth. A list
-#   that is better than random stays above it, wherever everything is judged.
-# open: Whether MAP converges to that ratio is open.
-# :::
-# :::{finding} BCC17-C-SATUR/2
-# holds: So does recall.
-# refuted: Recall at a cutoff cannot: a list of ten holds few of hundreds of relevant items, and a random
-#   one ends at {value:.2f} times the ratio.
-# open: Whether recall does is open.
-# :::
-# :::{finding} BCC17-C-SATUR/3
-# holds: So does nDCG.
-# refuted: Nor does nDCG, which ends at {value:.2f} times the ratio for a random list: its discount is
-#   slow, and a whole list holds every relevant item somewhere.
-# open: Whether nDCG does is open.
-# :::
+#
+# **Why not as $1/t$?** A run hits if fewer than $n$ of its $t-1$ sampled items stand above the relevant
+# one. Let a share $q$ of all others do. About $tq$ of them are drawn, so that the run hits for sure as
+# long as $t$ is far below $n/q$, and misses for sure far beyond. Every relevant item has a size of its
+# own at which it is lost. A random ranking spreads $q$ evenly, and the mean over runs goes as $1/t$; a
+# ranking that puts relevant items high has more of its mass at small $q$, which is lost later. The slope
+# says how $q$ is distributed, and that differs from system to system.
+#
+# **The consequence**: two curves with different slopes may cross, so that the size of the sample might decide which
+# system comes first. The density of judgements could not, where ratings are missing at random: one and the same
+# factor multiplies every value under AR.
 
 # %% [markdown] tags=["general"]
 # (sec-enough-negatives)=
@@ -615,23 +380,31 @@ figures.orders(drawn, cutoff).show()
 # left to sample. Up to three systems stand out by the span of their ranks. Dashed: the size that this
 # chapter uses. Each system is trained once per fold here.
 # ```
+#
+# Move the number yourself. Places are compared with those among all items.
+
+# %% tags=["hide-input"]
+axis, shown, start = sampled(drawn, min_rating=min_rating)
+HTML(
+    explorer_html(
+        shown,
+        [axis],
+        start=start,
+        compared=list(shown)[-1],
+        against="among all items",
+        name="negatives",
+        source=drawn,
+    )
+)
 
 # %% [markdown]
-# :::{finding} own/NEGATIVES-TURNED
-# holds: Pairs of systems that all items order beyond chance, and {glue:text}`n_others` sampled ones
-#   surely the other way round: {value}.
-# refuted: Among {glue:text}`n_others` sampled items no pair of systems comes in the reverse of the
-#   order that all items give it beyond chance.
-# open: Pairs of systems that all items order beyond chance, and {glue:text}`n_others` sampled ones the
-#   other way round: {low} to {high}. These data leave that open.
-# :::
 # :::{finding} own/NEGATIVES-UNLUCKY
-# holds: Chance has little to do with it. Of the pairs that one evaluation of this size gets wrong with
-#   a chance above 5 %, luck decides {value}; for the others the wrong order is the expected one, and no
+# holds: Chance has little to do with it: luck decides {value} of the pairs that one evaluation of {glue:text}`n_others`
+#   sampled items gets wrong with a chance above 5 %. Otherwise the wrong order is the expected one, and no
 #   repetition of the draw will mend it.
-# refuted: Chance has more to do with it. Of the pairs that one evaluation of this size gets wrong with a
-#   chance above 5 %, luck decides {value}: their expected order is right, and repeated draws would find
-#   it.
+# refuted: Chance has more to do with it: luck decides {value} of the pairs that one evaluation of
+#   {glue:text}`n_others` sampled items gets wrong with a chance above 5 %. Their expected order is right, and repeated
+#   draws would find it.
 # open: -
 # :::
 
@@ -651,9 +424,7 @@ figures.orders(drawn, cutoff).show()
 # $$P(\text{wrong})\le\exp\!\big(-(\sqrt\lambda-\sqrt\mu)^2\big).$$
 #
 # With the chances $q_a$ of the winner and $q_b$ of the loser in each run, $\mu=\sum_r\min(q_b,1-q_a)$
-# is always enough.
-#
-# (Close to all items, where most runs are as good as sure, Bernstein's inequality says more.)
+# is always enough. (Close to all items, where most runs are as good as sure, Bernstein's inequality says more.)
 #
 # A size is called *enough* for a pair if from there on one evaluation finds the order of all items with
 # a chance of at least 95 %.
@@ -670,10 +441,6 @@ figures.enough_sampled(drawn).show()
 # may have in common. White: pairs whose order among all items may be chance.
 # ```
 
-# %% tags=["remove-cell"]
-for name, text in turns.negatives_quoted(drawn).items():
-    glue(f"negatives_{name}", text, display=False)
-
 # %% [markdown]
 # :::{finding} own/NEGATIVES-MOST
 # holds: The pair that needs most is {glue:text}`negatives_most_a` and {glue:text}`negatives_most_b`,
@@ -684,15 +451,12 @@ for name, text in turns.negatives_quoted(drawn).items():
 # :::
 
 # %% tags=["hide-input"]
-Markdown(turns.negatives_table(drawn))
+Markdown(folded("The pairs that need most sampled items", turns.negatives_table(drawn)))
 
 # %% [markdown] tags=["general"]
-# The pairs that need most, at most twelve of them. The difference is that of 1RP where nothing is
-# sampled, with its 95 % interval over users; *turn at* is the number of sampled items from which on the
-# pair is in that order, with those between which its difference is not resolved; the last two columns
-# are numbers that are enough, of those at which the page has looked. They are about the luck of the
-# draw for *these* users, and have no interval. For other users like them a pair may turn anywhere in
-# the interval of *turn at*: plan with its upper end, where that is larger.
+# *Turn at*, in the table, is the number of sampled items from which on a pair stands as among all items, with those
+# between which its difference is not resolved. Numbers that are enough are about the luck of the draw for *these*
+# users; for others like them a pair may turn anywhere in that interval: plan with its upper end.
 #
 # **What to do.** *Do not draw.* Whoever has scored all items knows $q(t)$ at every $t$, and where nothing
 # is sampled there is no $t$ to choose. *If that is too expensive, take fewer users and not fewer items*:
@@ -733,7 +497,7 @@ Markdown(turns.negatives_table(drawn))
 # :::{finding} own/DENSITY-RECALL
 # holds: Recall needs fewer than precision for {value} of the pairs.
 # refuted: Recall needs fewer than precision for {value} of the pairs only.
-# open: Recall needs fewer than precision for {value} of the pairs ({low} to {high}).
+# open: Of recall and precision neither, surely: recall needs fewer for {value} of the pairs ({low} to {high}).
 # :::
 # Values that stay where they are would be no help, if their standard errors grow instead. Counted are
 # pairs that both metrics tell apart by all test ratings. That a metric tells a pair apart does not say
@@ -763,10 +527,10 @@ figures.told_apart(densities).show()
 # :::
 
 # %% tags=["hide-input"]
-Markdown(densities_table(densities))
+Markdown(folded("The pairs that need most judgements", densities_table(densities)))
 
 # %% [markdown] tags=["general"]
-# Of the pairs of systems, those that need most judgements under AR, at most twelve: percent of the test
+# In the table are the pairs that need most judgements under AR, at most twelve: percent of the test
 # ratings, with 95 % intervals over users. *Not by all*: all test ratings do not tell the pair apart.
 # *Reversed* stands where this metric has them the other way round.
 
@@ -781,23 +545,138 @@ Markdown(densities_table(densities))
 # make the wrong answer more significant.
 
 # %% [markdown] tags=["general"]
-# ## What to report
+# (sec-why-density)=
+# ## Why one line is enough
 #
-# | you want to | do |
-# |---|---|
-# | report one value under AR | print $\rho$ beside it, which a random ranking would score, or their ratio |
-# | compare two datasets | not by AR precision, MRR, MAP or nDCG@n. 1R at one fixed $t$, or the ratio to $\rho$, take density out, and no more (see the card BCC17-C-1RCOMP) |
-# | compare systems on one sparse test set | any metric, at its full density; look at the significance of each difference, not at the size of values |
-# | rank among sampled items | choose $t$ by the pairs that you want to tell apart, or compute the expectation over all samples, which is exact and costs one ranking |
-# | test on fewer ratings | leave out users or ratings at random, never the rare items; say how many runs are left |
+# Let $h_u$ be the hits of user $u$ in the first $n$ places, and keep each test rating with chance $q$.
+# The list does not look at test ratings, so that every hit survives with chance $q$:
 #
-# **When you review**, ask back if you see one of these.
+# $$\mathbb E\Big[\frac1{n|\mathcal U|}\sum_u h_u'\Big]=\frac{q}{n|\mathcal U|}\sum_u h_u .$$
 #
-# - *Values of two datasets side by side*, with the higher one called easier or better solved.
-# - *Recall or nDCG without its population*: were users without relevant items left out, or counted as 0?
-# - *A sample size without a reason*, most of all a small one that all baselines share.
-# - *A sparser test set, and "lower accuracy"*: by how much did $\rho$ fall?
+# It takes no model of users or items, and no random ranking "whose trend explains the others". Under 1R both
+# the hits and the runs are thinned, and their ratio has no $q$ left. What the derivation asks for is that ratings
+# are missing *at random*, as they are where an experiment takes them out. In a data set they are not: what
+# users do not rate is mostly what they do not like, or never saw, and two data sets of different density
+# differ in that as well.
 #
+# **What a value can mean.** Unrated items count as failures. If every one of them were judged, some would turn out
+# relevant, and none of the known successes would be lost. So precision under AR is a *lower bound* of what complete
+# judgements would give, and one minus the share of items that are known to be rated lower is an upper
+# one: blue, and blue with grey, in {numref}`fig-lists`. Between the two, these data cannot tell. A comparison means
+# more, if the grey part is as good for one system as for the other; whether it is, is the subject of the chapters
+# on popularity.
+#
+# ## Beyond: what can be known before anything is run
+#
+# The paper takes another way. It computes what a **random** ranking scores, shows that this depends on nothing but
+# density, and finds that other recommenders follow. Let a recommender $s$ know nothing about users, so that its item
+# of rank $k$ is relevant with a chance that does not depend on whom it is shown to. Then (Eq. 3; $\mathcal C$ are the
+# candidates, $\sigma$ the share of ratings that is in test, $t$ the harmonic mean of the sizes of target sets)
+#
+# $$\mathbb E[P_s@n]=\frac{\sigma\,|\mathcal C|}{n\,t\,|\mathcal U|}
+# \sum_{k\le n}\operatorname{avg}_u|PR(i_k)| ,$$
+#
+# which for a random ranking becomes (Eq. 4) the share $\rho$ of relevant items in a target set, averaged over
+# users, or about $\sigma$ times the density $\delta=|PR|/(t|\mathcal U|)$ of positive ratings:
+#
+# $$\mathbb E[P_{RND}@n]=\rho\approx\sigma\delta ,\qquad \mathbb E[1RP_{RND}@n]=\frac1t\quad\text{(1R, Eq. 5)}.$$
+#
+# The first is proportional to the density of the test data, at any cutoff, and the second does not know it.
+#
+# ::::{predict} Eq. 3 sums up how many users like the items at the top. Does it predict what Popularity scores?
+# - yes, up to noise
+# - it predicts too much
+# - it predicts too little
+#
+# :::{finding} own/EQ3-POPULARITY
+# holds: It predicts too little: Popularity scores {value} what the formula says.
+# refuted: It does not predict too little: Popularity scores {value} what the formula says.
+# open: Perhaps: Popularity scores {value} ({low} to {high}) what the formula says.
+# :::
+# The formula takes every item to be in a target set equally often. A popular item is in many training
+# profiles, and those users cannot be shown it any more. Those who can are fewer than the formula
+# thinks, and the list moves on to the next item for all others.
+# ::::
+
+# %% tags=["hide-input"]
+Markdown(
+    folded(
+        "Rankings that are the same for all users, measured and predicted",
+        non_personalised.predictions_table(baselines, predicted),
+    )
+)
+
+# %% [markdown] tags=["general"]
+# *By the odds* divides the expected positive test ratings of an item by the users who lack it in training,
+# $\sigma|PR(i)|/(|\mathcal U|-(1-\sigma)|R(i)|)$ {cite:p}`MCCRS20`. Closed bounds are those of Section 5.1 that follow
+# from Eq. 3, with the factor corrected ([E04](#err-e04)); they inherit what it supposes, and may fail
+# ([E05](#err-e05)). Those of the lemma of chapter 1 are a theorem.
+#
+# :::{admonition} And if everything were judged?
+# :class: dropdown
+# At "extremely high" density, says the paper, recall, MAP and nDCG "saturate" too, and converge to "the
+# ratio of positive versus negative ratings" (BCC17-C-SATUR). No data set can show that, but a
+# [simulated world](#data-worlds) can: there every user has a true rating of every item, and any share of
+# them may be judged. A list that is better than random stays above that ratio wherever everything is judged; a list
+# of ten holds few of hundreds of relevant items; and the discount of nDCG is slow, so that a whole list holds
+# every relevant item somewhere.
+#
+# ```{glue:figure} fig_saturation
+# :name: fig-saturation
+#
+# Metrics as ever more of the truth is judged, in worlds with the shares and the skew of MovieLens 1M, the
+# same in every edition. Whiskers: 95 % intervals over worlds. Lines: the ratio that the paper names.
+# ```
+# :::
+
+# %% tags=["remove-cell"]
+figures.saturation(worlds).show()
+
+# %% [markdown] tags=["general"]
+# (sec-sparsity-rules)=
+# ## What to do, and what to write
+#
+# 1. **One value**: print $\rho$ beside a precision under AR, which a random ranking is expected to score, or their
+#    ratio (BCC17-EQ4, [why](#sec-why-density)).
+# 2. **Two data sets**: compare no precision, MRR, MAP or nDCG@n between them. 1R at one fixed $t$, or the ratio to
+#    $\rho$, take density out, and no more (BCC17-C-1RCOMP).
+# 3. **Sampled items**: rank all items instead. Where that is too expensive, take fewer users and not fewer items, and
+#    choose $t$ by the pairs that you want to tell apart ({numref}`fig-enough`).
+# 4. **A sparse test**: any metric at its full density; look at the significance of each difference and not at the
+#    size of values ({numref}`fig-told-apart`), and say from which density on a difference would have been seen.
+# 5. **Fewer test ratings**: leave out users, or ratings at random, and never the rare items; say how many are left,
+#    and whether users without a relevant one count as 0.
+#
+# A reviewer asks back at values of two data sets side by side; at recall or nDCG without its population; at a sample
+# size without a reason; and at "lower accuracy" on a sparser test. In a paper, with the values of this page:
+
+# %% tags=["hide-input"]
+Markdown(pages.methods_sentence(measured, "AR"))
+
+# %% [markdown] tags=["general"]
+# (sec-sparsity-verdicts)=
+# ## Verdicts
+#
+# Every assertion that can be measured has a criterion, written down before the result that it judges and locked by
+# a hash. A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
+# **is open** if it lies on both, or if its verdict changes with the seed of resampling or training.
+
+# %% tags=["hide-input"]
+results = {"systems": measured, "baselines": baselines, "predicted": predicted}
+results |= {"checks": checks, "negatives": drawn, "densities": densities}
+results |= {"saturation": worlds}
+verdicts = judge_chapter("sparsity bias", results)
+HTML(verdict_table(verdicts))
+
+# %% tags=["hide-input"]
+stated = state("sparsity bias", results, verdicts)
+more = pages.claims_of("sparsity bias") + findings_table(stated)
+HTML(more + pages.options_details(results))
+
+# %% tags=["remove-cell"]
+stated
+
+# %% [markdown] tags=["general"]
 # ## What we had to decide
 #
 # - **Thinning** keeps each test rating with one chance, relevant or not; users, candidates and training
@@ -947,12 +826,10 @@ Markdown(densities_table(densities))
 #
 # ## Summary
 #
-# - Precision under AR goes in proportion to the density of judgements, for every system, by one line of
-#   algebra. Without $\rho$ beside it, its value says nothing about the recommender.
-# - 1R fixes the scale at $1/t$ and does not know density; it depends on $t$ instead.
-# - Judgements that are missing at random could not turn an order round in expectation; they may leave it
-#   unresolved.
-# - The size of a sample might, since systems may fall with $t$ at different rates.
+# A precision under AR goes in proportion to the density of judgements, for every system, by one line of
+# algebra: without $\rho$ beside it, it says nothing about the recommender. The order of systems does, since
+# judgements that are missing at random multiply all values alike and can only leave an order unresolved. Ranking
+# among sampled items hides density and brings the size of the sample instead, which may turn systems round.
 #
 # ```{seealso}
 # [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the

@@ -504,13 +504,9 @@ figures.counted_otherwise(measured).show()
 # list as its pool, stratified recall with $\gamma=1$.
 # ```
 
-# %% [markdown]
-# :::{finding} BCC17-F9-BP/2
-# holds: By bpref both predictors of ratings are ahead of Popularity, as in the paper: a predictor of ratings
-#   learns what is disliked, and bpref asks for that.
-# refuted: By bpref not both predictors of ratings are ahead of Popularity, unlike in the paper.
-# open: Whether both predictors of ratings are ahead of Popularity by bpref, is not decided here.
-# :::
+# %% [markdown] tags=["general"]
+# A predictor of ratings learns what is disliked, and bpref asks for that. Whether it takes them past Popularity, as in
+# the paper, is judged as BCC17-F9-BP in the [table of verdicts](#sec-verdicts-4).
 #
 # ::::{admonition} Is there a right $\gamma$?
 # :class: dropdown
@@ -563,34 +559,14 @@ figures.agreement(known).show()
 # refuted: On CM100k it has fewer right.
 # open: On CM100k it cannot be told from the plain test.
 # :::
-# :::{finding} own/TRUTH-COAT-INFAP-AUC
-# holds: infAP, too, has more pairs right than the plain test on Coat
-# refuted: infAP has no more pairs right than the plain test on Coat
-# open: infAP cannot be told from the plain test on Coat
-# :::
-# :::{finding} own/TRUTH-CM-INFAP-AUC
-# holds: and more of them on CM100k.
-# refuted: and not more of them on CM100k.
-# open: and neither is surely ahead on CM100k.
-# :::
-# :::{finding} own/TRUTH-COAT-INFAP-BPREF
-# holds: On Coat it is surely ahead of bpref,
-# refuted: On Coat it is surely not ahead of bpref,
-# open: On Coat it and bpref cannot be told apart,
-# :::
 # :::{finding} own/TRUTH-CM-INFAP-BPREF
-# holds: and on CM100k surely ahead.
-# refuted: and on CM100k surely not ahead.
-# open: and on CM100k neither is surely ahead of the other.
+# holds: infAP is surely ahead of bpref there,
+# refuted: infAP is surely not ahead of bpref there,
+# open: infAP and bpref cannot be told apart there,
 # :::
-# The advice below names bpref all the same, as infAP needs a pool, which recommender data do not have
-# ([E08](#err-e08)): its first 100 items are our choice.
-# :::{finding} own/TRUTH-CM-UNIFORM-SURE
-# holds: Uniform tests are too noisy there to tell: by the first ten they put no more than {value:cases} of
-#   {cases} pairs into an order that is sure.
-# refuted: -
-# open: -
-# :::
+# but infAP needs a pool, which recommender data do not have ([E08](#err-e08)): its first 100 items are our choice, and
+# so the advice below names bpref. How infAP does on Coat, and how few pairs uniform tests put into a sure order, is
+# in the [findings at the end](#sec-verdicts-4).
 #
 # ::::{admonition} How the truth is asked
 # :class: dropdown

@@ -64,8 +64,9 @@ from myst_nb import glue
 from recbias import Grid, run
 from recbias.book import choosing, pages
 from recbias.book.cards import verdict_table
-from recbias.book.chapters.concentration_metrics import figures, measure, setup, tables
+from recbias.book.chapters.concentration_metrics import courses, figures, measure, setup, tables
 from recbias.book.chapters.concentration_metrics.loop import LOOP
+from recbias.book.explorer import explorer_html
 from recbias.book.figures import use_book_style
 from recbias.book.findings import findings_table, state
 from recbias.book.systems.line_up import relevance_threshold
@@ -277,6 +278,24 @@ checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=meas
 
 # %% tags=["hide-input"]
 Markdown(tables.loop_table(loop))
+
+# %% [markdown] tags=["general"]
+# Move through the rounds, and watch who moves away from the dashed line, where all ratings began. Kendall's
+# $\tau$ says how much of the order the first lists have told.
+
+# %% tags=["hide-input"]
+HTML(
+    explorer_html(
+        courses.courses(loop),
+        courses.axes(loop),
+        start=courses.START,
+        compared=courses.FIRST_LISTS,
+        name="rounds",
+        source=loop,
+        digits=3,
+        lines={"expected": "before the first round"},
+    )
+)
 
 # %% [markdown]
 # :::{finding} own/LOOP-UNEVEN-ATTENTIVE

@@ -63,7 +63,7 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # ## Seventeen rules
 #
 # What is printed below a rule is counted from recorded verdicts: on how many of the data sets that can
-# tell its sentence *holds*, *fails* or is *open*. Beside each claim of a paper stands whether it was reproduced
+# tell its sentence, or the first, the second ..., *holds*, *fails* or is *open*. Beside each claim of a paper stands whether it was reproduced
 # on the data of that paper, which is another question.
 #
 # ### What a value means
@@ -85,9 +85,10 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # %% [markdown]
 # **2. Print Random and Popularity under the same design.**
 # :::{finding} BCC17-C-RANGE/5
-# holds: A random ranking, as bad everywhere, moves by a factor of {value:.1f} from design to design.
-# refuted: A random ranking moves by a factor of {value:.1f} only, from design to design.
-# open: A random ranking moves by a factor of about {value:.1f} from design to design.
+# holds: A random ranking knows nothing under any design, and yet scores {value:.1f} times as much under one as
+#   under another: a value means something only beside that of Random.
+# refuted: A random ranking scores only {value:.1f} times as much under one design as under another.
+# open: A random ranking scores about {value:.1f} times as much under one design as under another.
 # :::
 # *But:* a system below Popularity may still serve its users better; see rules 9 to 11.
 #
@@ -96,16 +97,17 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # %% [markdown]
 # **3. Rank all candidates. If that takes too long, sample users, not items.**
 # :::{finding} own/NEGATIVES-MOST
-# holds: Of all pairs of systems, the one that needs most sampled items to come out right needs {value} of
-#   all items.
-# refuted: No pair of systems needs more than {value} of all items as a sample to come out right.
-# open: The pair of systems that needs most sampled items needs about {value} of all items.
+# holds: For every pair of systems to come out as when all items are ranked, a sample has to hold {value} of them.
+# refuted: A sample of {value} of all items is enough for every pair of systems to come out as when all are ranked.
+# open: For every pair of systems to come out as when all items are ranked, a sample has to hold about {value} of
+#   them.
 # :::
 # :::{finding} own/NEGATIVES-TURNED
-# holds: Pairs of systems that a small sample puts into the reverse of their order, however often it is
-#   drawn: {value}.
-# refuted: A small sample reverses no pair of systems on these data.
-# open: Pairs of systems that a small sample reverses: {low} to {high}.
+# holds: In {value} of the pairs of systems the other one wins with a small sample, on average over all samples:
+#   drawing again does not help.
+# refuted: With a small sample, too, the same one of each pair of systems wins on average on these data.
+# open: In {low} to {high} of the pairs of systems the other one wins with a small sample, on average over all
+#   samples.
 # :::
 # *But:* pairs that are far apart survive a sample; and what is expected over all samples costs one
 # [ranking of everything](#metric-expected).
@@ -148,10 +150,10 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # %% [markdown]
 # **6. Test over users, not over runs.**
 # :::{finding} own/UNIT-FLIPS
-# holds: Pairs of systems of which one wins if rankings are counted and the other if users are, both
-#   significantly: {value}.
-# refuted: No pair of systems has one winner by rankings and the other by users here.
-# open: Pairs of systems with one winner by rankings and the other by users: {low} to {high}.
+# holds: A run ranks one relevant item, so that a user with many of them counts many times. In {value} of the
+#   pairs of systems one wins if runs are counted, and the other if users are, both significantly.
+# refuted: Whether runs are counted or users, the same system of each pair wins here.
+# open: In {low} to {high} of the pairs of systems one wins if runs are counted, and the other if users are.
 # :::
 # *But:* users differ, too; no test over users speaks about other data.
 #
@@ -281,17 +283,18 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # %% [markdown]
 # **13. Can you buy judgments? Draw them at random from the union of all lists.**
 # :::{finding} own/JUDGMENTS-P
-# holds: On CM100k it takes {value} judgments of any random items for each user to order the systems nearly
-#   rightly (an expected $\tau$ of .9; {low} to {high}).
-# refuted: On CM100k {value} judgments of any random items for each user are enough to order the systems nearly
-#   rightly.
-# open: On CM100k it takes {low} to {high} judgments of any random items for each user to order the systems
-#   nearly rightly.
+# holds: Let each user judge items drawn at random from all there are: on CM100k it then takes {value} judgments
+#   for each user ({low} to {high}) until the systems stand nearly in their true order ($\tau$ = .9).
+# refuted: Let each user judge items drawn at random from all there are: on CM100k {value} judgments for each user
+#   are then enough until the systems stand nearly in their true order.
+# open: Let each user judge items drawn at random from all there are: on CM100k it then takes {low} to {high}
+#   judgments for each user until the systems stand nearly in their true order.
 # :::
 # :::{finding} own/JUDGMENTS-LISTED
-# holds: Only {value} of them are about an item that some system lists; all others add nothing.
-# refuted: As many as {value} of them are about an item that some system lists.
-# open: About {value} of them are about an item that some system lists.
+# holds: Only {value} of these are of an item that some system lists; the others tell nothing about any list.
+#   So draw from the listed items, and most of the work is saved.
+# refuted: As many as {value} of these are of an item that some system lists.
+# open: About {value} of these are of an item that some system lists.
 # :::
 # *But:* a system that joins later needs judgments of its own lists.
 #
@@ -330,11 +333,12 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # %% [markdown]
 # **16. Publish code and parameters.**
 # :::{finding} own/READINGS
-# holds: Two numbers exchanged in one sentence of a paper are worth {value:.3f} of nDCG@10
-#   ([E12](#err-e12)).
-# refuted: Two numbers exchanged in one sentence of a paper ([E12](#err-e12)) are worth nothing on these data.
-# open: Two numbers exchanged in one sentence of a paper ([E12](#err-e12)) may be worth up to {high:.3f} of
-#   nDCG@10.
+# holds: One paper prints two parameters of its factorisation in the wrong order ([E12](#err-e12)). Who follows
+#   the text gets another algorithm, and another nDCG@10: by {value:.3f}.
+# refuted: One paper prints two parameters of its factorisation in the wrong order ([E12](#err-e12)). On these
+#   data that moves nDCG@10 hardly at all.
+# open: One paper prints two parameters of its factorisation in the wrong order ([E12](#err-e12)). On these data
+#   that moves nDCG@10 by up to {high:.3f}.
 # :::
 # *But:* a name is no algorithm: see what is called *user kNN, cosine* on the page on
 # {doc}`systems <systems>`.

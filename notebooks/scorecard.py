@@ -40,8 +40,9 @@ HTML(scorecard.criteria_html(document))
 # %% [markdown] tags=["general"]
 # ## Every claim
 #
-# By chapter; within it what the data contradict comes first. A claim's id leads to its own page: its
-# criterion, what was found on every dataset, its history. Symbols such as $1RP$ and $T_u$ are on the
+# By chapter; within it what the data contradict comes first. The counts beside a chapter are of its
+# empirical claims, as above; theorems and definitions stand below them. A claim's id leads to its own
+# page: its criterion, what was found on every dataset, its history. Symbols such as $1RP$ and $T_u$ are on the
 # [notation page](#sec-symbols).
 
 # %% tags=["remove-input"]

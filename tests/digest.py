@@ -1,5 +1,7 @@
 """One digest for a small experiment: ``python tests/digest.py TABLE WORKERS [GO]`` prints it.
 
+WORKERS is a number of processes, or the address or file of a scheduler.
+
 With GO, a path, the run starts once a file of that name exists, so that two can start at once.
 """
 
@@ -60,7 +62,7 @@ def main() -> None:
     table, workers, *go = sys.argv[1:]
     while go and not Path(go[0]).exists():
         time.sleep(0.001)
-    results = run(small_grid(Path(table)), workers=int(workers))
+    results = run(small_grid(Path(table)), workers=int(workers) if workers.isdigit() else workers)
     print(digest_of(results), results.times["computed"])
 
 

@@ -5,7 +5,8 @@ SIGINT to its group as a terminal sends it, and a disk that takes no further byt
 refuses all writes of its processes from that moment on). Each is done so often as ROUNDS says, 20
 by default, and what was stopped is resumed. Then a command that runs a chapter is stopped by the
 three signals. Every time no process may be left after 5 seconds; in the end nothing half-written
-may be there and the digest must be that of a run that nobody stopped.
+may be there and the digest must be that of a run that nobody stopped. A cluster loses so many
+workers and schedulers; what was finished before may neither be lost nor done again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import time
 from pathlib import Path
 
 import golden
-from stopping import marked, start, wait_for
+from stopping import dask, marked, start, wait_for
 
 ALONE = (signal.SIGKILL, signal.SIGTERM)
 SECONDS = 5
@@ -99,6 +100,68 @@ def stop_grids(way: str, rounds: int, table: Path, folder: Path, expected: str) 
     print(f"{way}: stopped {rounds} times, all processes gone after at most {slowest:.1f} s")
 
 
+def stop_clusters(rounds: int, table: Path, folder: Path, expected: str) -> None:
+    """Kill workers of a cluster, and its scheduler, at moments between first and last artefact."""
+    moments, file, lost = random.Random("cluster"), folder / "scheduler.json", {"scheduler": 0}
+    cluster = {"scheduler": dask("scheduler", file)}
+    must(wait_for(file.is_file, 60), "cluster: no scheduler")
+    cluster |= {name: dask("worker", file) for name in ("worker 1", "worker 2")}
+    run = 0
+    try:
+        while sum(lost.values()) < rounds:
+            run += 1
+            cells = folder / f"cluster-{run}"
+            again = True
+            while again:
+                process = start(
+                    [sys.executable, Path(__file__).with_name("digest.py"), table, file],
+                    folder / f"cluster-{run}-mark",
+                    env={"RECBIAS_CELLS": str(cells), "TQDM_DISABLE": "1"},
+                )
+                wanted = artefacts(cells) + moments.randint(1, 9)
+                while artefacts(cells) < wanted and process.poll() is None:
+                    time.sleep(0.001)
+                if process.poll() is None and sum(lost.values()) < rounds:
+                    name = moments.choice(sorted(cluster))
+                    finished = {
+                        path: path.stat().st_mtime_ns for path in cells.rglob("[!.]*.parquet")
+                    }
+                    cluster[name].kill()
+                    cluster[name].wait()
+                    lost[name] = lost.get(name, 0) + 1
+                    if name == "scheduler":  # its workers end without it: new ones for a new one
+                        for each in cluster.values():
+                            each.kill()
+                            each.wait()
+                        file.unlink()
+                        cluster = {"scheduler": dask("scheduler", file)}
+                        must(wait_for(file.is_file, 60), "cluster: no scheduler")
+                        cluster |= {each: dask("worker", file) for each in ("worker 1", "worker 2")}
+                    else:
+                        cluster[name] = dask("worker", file)
+                    output, said = process.communicate(timeout=180)
+                    for path, moment in finished.items():
+                        must(path.is_file(), f"cluster: {path.name} was lost with {name}")
+                        must(path.stat().st_mtime_ns == moment, f"cluster: {path.name} done again")
+                    again = process.returncode != 0
+                    must(
+                        not again or (name == "scheduler" and "the scheduler is gone" in said),
+                        f"cluster: {name} was killed, and it said {said}",
+                    )
+                else:
+                    output, said = process.communicate(timeout=180)
+                    must(process.returncode == 0, f"cluster: it said {said}")
+                    again = False
+            must(output.split()[0] == expected, f"cluster: another digest in run {run}")
+            must(not hidden(cells), f"cluster: half-written {hidden(cells)}")
+    finally:
+        for each in cluster.values():
+            each.kill()
+            each.wait()
+    killed = ", ".join(f"{name} {count} times" for name, count in sorted(lost.items()))
+    print(f"cluster: killed {killed} in {run} grids; nothing finished was lost or done again")
+
+
 def stop_commands(way: str, rounds: int, table: Path, folder: Path) -> None:
     """Stop a command that runs a chapter, its kernel and workers with it."""
     moments, out, slowest = random.Random(way), folder / "page" / "page.ipynb", 0.0
@@ -138,6 +201,7 @@ def main() -> None:
         try:
             for way in ("SIGKILL", "SIGTERM", "SIGINT", "full disk"):
                 stop_grids(way, rounds, table, folder, expected)
+            stop_clusters(rounds, table, folder, expected)
             for way in ("SIGTERM", "SIGINT", "SIGKILL"):
                 stop_commands(way, max(1, rounds // 4), table, folder)
         except FailedError as failure:

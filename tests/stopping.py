@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -60,3 +61,19 @@ def wait_for(fact: Callable[[], object], seconds: float) -> bool:
             return True
         time.sleep(0.01)
     return bool(fact())
+
+
+def dask(kind: str, file: Path) -> subprocess.Popen[bytes]:
+    """Start a scheduler, or a worker of it, as a batch system does: a process that ends alone."""
+    of_kind = {
+        "scheduler": ["--no-dashboard"],
+        "worker": ["--no-dashboard", "--no-nanny", "--nthreads", "1", "--death-timeout", "20",
+                   "--local-directory", str(file.parent)],
+    }  # fmt: skip
+    module = f"distributed.cli.dask_{kind}"
+    return subprocess.Popen(
+        [sys.executable, "-m", module, *of_kind[kind], "--scheduler-file", str(file)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )

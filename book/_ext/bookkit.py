@@ -218,6 +218,8 @@ def use_own_assets(app: Sphinx, config: Config) -> None:
     app.add_css_file("cards.css")
     app.add_css_file("scorecard.css")
     app.add_js_file("scorecard.js", loading_method="defer")
+    app.add_css_file("choices.css")
+    app.add_js_file("choices.js", loading_method="defer")
     app.add_css_file("explorer.css")
     app.add_js_file("explorer.js", loading_method="defer")
     app.add_css_file("guide.css")

@@ -1,17 +1,11 @@
-/* Explorers: what recbias.exploring wrote into the page is shown as readers choose.
+/* Explorers: what recbias.book.explorer wrote into the page is shown as readers choose.
 
-   Without this script the plain tables stand there. Nothing is fetched, and nothing kept. */
+   Without this script the plain tables stand there. Nothing is fetched; the choice is kept in the
+   address, #name=option,option, and nowhere else. */
 (() => {
   "use strict";
 
-  const element = (name, className, ...content) => {
-    const node = document.createElement(name);
-    if (className) node.className = className;
-    node.append(...content);
-    return node;
-  };
-
-  const decimals = (number) => number.toFixed(4);
+  const { element } = choices;
 
   /* The end of a scale: the next number with a round first digit or two. */
   const rounded = (number) => {
@@ -22,15 +16,24 @@
   class Explorer {
     constructor(root) {
       Object.assign(this, JSON.parse(root.querySelector("script").textContent));
+      this.root = root;
       this.form = root.querySelector("form");
       this.stage = root.querySelector(".explorer-stage");
-      this.places = this.order(this.states[this.start]);
+      this.sets = [...this.form.querySelectorAll("fieldset:not(.explorer-scale)")];
+      this.places = this.order(this.states[this.compared]);
       this.build();
-      this.form.addEventListener("change", () => this.show());
+      const follow = (event) => {
+        this.show();
+        if (event.target.name !== "one-scale") this.keep();
+      };
+      // A slider tells of each place it passes, a button once.
+      this.form.addEventListener("input", follow);
+      addEventListener("hashchange", () => this.recall());
       this.form.addEventListener("submit", (event) => event.preventDefault());
       this.form.hidden = this.stage.hidden = false;
       root.querySelector(".explorer-numbers").open = false;
       this.show();
+      this.recall();
     }
 
     /* What stays: a line that is announced, the key, and a row for each system. */
@@ -65,8 +68,47 @@
       return values.map((_, place) => place).sort((a, b) => values[b] - values[a] || a - b);
     }
 
+    decimals(number) {
+      return number.toFixed(this.digits).replace("-", "\u2212");
+    }
+
+    /* The code chosen of each axis. */
     chosen() {
-      return [...this.form.querySelectorAll("input[type=radio]:checked")].map((each) => each.value);
+      return this.sets.map((set) => {
+        const slider = set.querySelector("input[type=range]");
+        if (!slider) return set.querySelector("input:checked").value;
+        const [code, words] = JSON.parse(slider.dataset.options)[Number(slider.value)];
+        slider.setAttribute("aria-valuetext", words);
+        set.querySelector("output").textContent = words;
+        return code;
+      });
+    }
+
+    choose(codes) {
+      this.sets.forEach((set, place) => {
+        const slider = set.querySelector("input[type=range]");
+        if (slider) {
+          const options = JSON.parse(slider.dataset.options);
+          slider.value = String(options.findIndex(([code]) => code === codes[place]));
+        } else {
+          const button = [...set.querySelectorAll("input")].find((each) => each.value === codes[place]);
+          button.checked = true;
+        }
+      });
+      this.show();
+    }
+
+    /* Put the choice into the address. */
+    keep() {
+      choices.keep(this.root.id, this.chosen());
+    }
+
+    /* Show what the address says, if it says something that there is. */
+    recall() {
+      const codes = choices.kept(this.root.id);
+      if (!codes || !Object.hasOwn(this.states, codes.join("|"))) return;
+      this.choose(codes);
+      this.root.scrollIntoView();
     }
 
     show() {
@@ -83,75 +125,86 @@
       }
       const order = this.order(state);
       this.describe(state, order);
-      this.draw(state, order, this.most(state, codes));
+      this.draw(state, order, this.span(state, codes));
     }
 
     /* The state in words. */
     describe(state, order) {
-      const [metric, first] = [state, this.states[this.start]].map((s) => s.metric.split("|")[0]);
+      const metric = state.metric.split("|")[0];
       const words = state.words[0].toUpperCase() + state.words.slice(1) + ".";
       const best = this.systems[order[0]];
+      const value = this.decimals(state.values[order[0]]);
+      const protocol = state.code ? [element("code", "", state.code), `, ${metric}. `] : [];
+      const tau = state.tau === null ? "not defined" : state.tau.toFixed(2);
       this.said.replaceChildren(
         element("p", "", element("strong", "", words)),
-        element("p", "", element("code", "", state.code), `, ${metric}. First is ${best}, with `,
-          `${decimals(state.values[order[0]])}. Kendall’s tau with the order under `,
-          `${this.states[this.start].title}, ${first}: `,
-          element("strong", "explorer-tau", state.tau === null ? "not defined" : state.tau.toFixed(2)),
-          "."),
+        element("p", "", ...protocol, `First is ${best}, with ${value}. `,
+          `Kendall’s tau with the order ${this.against}: `,
+          element("strong", "explorer-tau", tau), "."),
+        ...(state.note ? [element("p", "explorer-note", state.note)] : []),
       );
     }
 
-    /* Where the scale ends. */
-    most(state, codes) {
-      const top = (each) => Math.max(0, ...each.values, ...each.high, each.expected ?? 0);
-      let most = top(state);
+    /* Where the scale begins, which is 0 unless a value is below it, and where it ends. */
+    span(state, codes) {
+      const numbers = (each) => [each.values, each.high].flat().filter((n) => n !== null);
+      const top = (each) => Math.max(0, ...numbers(each), each.expected ?? 0);
+      const foot = (each) => Math.min(0, ...each.values.filter((n) => n !== null));
+      let [least, most] = [foot(state), top(state)];
       if (this.form.querySelector("[name=one-scale]").checked) {
-        const last = codes[codes.length - 1];
-        const others = Object.entries(this.states).filter(
-          ([name, each]) => name.split("|").pop() === last && !("why" in each),
-        );
-        most = Math.max(...others.map(([, each]) => top(each)));
+        const slides = this.form.querySelector("input[type=range]");
+        const same = (name) => slides || name.split("|").pop() === codes[codes.length - 1];
+        const others = Object.entries(this.states)
+          .filter(([name, each]) => same(name) && !("why" in each))
+          .map(([, each]) => each);
+        [least, most] = [Math.min(...others.map(foot)), Math.max(...others.map(top))];
       } else if (state.ceiling !== null && state.ceiling < 2 * most) {
         most = Math.max(most, state.ceiling);
       }
-      return rounded(most || 1);
+      return [least && -rounded(-least), rounded(most || 1)];
     }
 
-    draw(state, order, most) {
-      const share = (number) => `${(100 * number) / most}%`;
-      const line = (name, text, number) => {
+    draw(state, order, [least, most]) {
+      const share = (number) => `${(100 * number) / (most - least)}%`;
+      const at = (number) => share(number - least);
+      const line = (name, number) => {
         const drawn = number !== null && number <= most;
-        this.list.style.setProperty(`--${name}`, drawn ? share(number) : "0");
+        this.list.style.setProperty(`--${name}`, drawn ? at(number) : "0");
         this.list.classList.toggle(`has-${name}`, drawn);
         if (number === null) return [];
         const beyond = drawn ? "" : ", beyond the end of the scale";
         const swatch = element("i", drawn ? `explorer-swatch explorer-${name}` : "");
-        return [element("li", "", swatch, `${text}: ${decimals(number)}${beyond}`)];
+        const text = `${this.lines[name]}: ${this.decimals(number)}${beyond}`;
+        return [element("li", "", swatch, text)];
       };
       this.key.replaceChildren(
-        ...line("expected", "a random ranking, expected", state.expected),
-        ...line("ceiling", "no system can exceed 1/n", state.ceiling),
+        ...line("expected", state.expected),
+        ...line("ceiling", state.ceiling),
         element("li", "", element("i", "explorer-swatch explorer-interval"), "95 % interval"),
       );
+      this.list.style.setProperty("--zero", at(0));
       const before = this.rows.map((row) => row.getBoundingClientRect().top);
       order.forEach((place, rank) => {
         const { parts } = this.rows[place];
         const [value, low, high] = [state.values[place], state.low[place], state.high[place]];
         parts.rank.textContent = `${rank + 1}.`;
-        parts.value.textContent = value === null ? "none" : decimals(value);
+        parts.value.textContent = value === null ? "none" : this.decimals(value);
         parts.moved.replaceChildren(...this.moved(place, rank));
-        parts.bar.style.width = share(value ?? 0);
+        parts.bar.style.left = at(Math.min(value ?? 0, 0));
+        parts.bar.style.width = share(Math.abs(value ?? 0));
         parts.interval.hidden = low === null;
-        parts.interval.style.left = share(low ?? 0);
-        parts.interval.style.width = share((high ?? 0) - (low ?? 0));
+        parts.interval.style.left = at(Math.max(low ?? 0, least));
+        parts.interval.style.width = share((high ?? 0) - Math.max(low ?? 0, least));
       });
       this.list.replaceChildren(...order.map((place) => this.rows[place]));
-      this.scale.children[1].textContent = state.metric.split("|")[0];
-      this.scale.lastChild.textContent = String(Number(most.toPrecision(3)));
+      const [from, middle, to] = this.scale.children;
+      from.textContent = String(least).replace("-", "\u2212");
+      middle.textContent = state.metric.split("|")[0];
+      to.textContent = String(Number(most.toPrecision(3)));
       this.slide(before);
     }
 
-    /* How far a system has moved from its place at the start. */
+    /* How far a row has moved from its place where orders are compared. */
     moved(place, rank) {
       const steps = this.places.indexOf(place) - rank;
       if (steps === 0) return [];

@@ -1,15 +1,11 @@
 /* The guide: of all answers, which stand on the page as tables, the one that fits is shown.
 
-   Without this script the tables stand there. Nothing is fetched, and nothing kept. */
+   Without this script the tables stand there. Nothing is fetched; the six answers are kept in the
+   address, and nowhere else. */
 (() => {
   "use strict";
 
-  const element = (name, className, ...content) => {
-    const node = document.createElement(name);
-    if (className) node.className = className;
-    node.append(...content);
-    return node;
-  };
+  const { element } = choices;
 
   const copy = (node) => [...node.cloneNode(true).childNodes];
 
@@ -20,7 +16,7 @@
     );
 
   const start = (root) => {
-    const { states, chosen } = JSON.parse(root.querySelector("script").textContent);
+    const { states, letters, chosen } = JSON.parse(root.querySelector("script").textContent);
     const [form, stage] = [root.querySelector("form"), root.querySelector(".guide-answer")];
     const groups = [...form.querySelectorAll("fieldset")].map((set) => [
       ...set.querySelectorAll("input"),
@@ -41,7 +37,7 @@
         (sum, inputs) => sum * inputs.length + inputs.findIndex((input) => input.checked),
         0,
       );
-      const [design, line, ...noted] = states[chosen[place]];
+      const [design, line, ...noted] = states[letters.indexOf(chosen[place])];
       if (design === undefined) {
         said.replaceChildren(...copy(root.querySelector(".guide-none")));
         more.replaceChildren();
@@ -70,11 +66,26 @@
       more.replaceChildren(list);
     };
 
-    form.addEventListener("change", show);
+    /* Give the answers that the address has, if each question has its own. */
+    const recall = () => {
+      const codes = choices.kept(root.id) ?? [];
+      const found = groups.map((inputs, n) => inputs.find((input) => input.value === codes[n]));
+      if (!found.every(Boolean)) return;
+      found.forEach((input) => (input.checked = true));
+      show();
+      root.scrollIntoView();
+    };
+
+    form.addEventListener("change", () => {
+      show();
+      choices.keep(root.id, groups.map((inputs) => inputs.find((input) => input.checked).value));
+    });
+    addEventListener("hashchange", recall);
     form.addEventListener("submit", (event) => event.preventDefault());
     form.hidden = stage.hidden = false;
     root.querySelector(".guide-all").open = false;
     show();
+    recall();
   };
 
   document.querySelectorAll(".guide-questions").forEach(start);

@@ -29,7 +29,8 @@
     const words = counted.textContent;
     const bars = [...document.querySelectorAll(".bars li")];
     const paperOf = (bar) => bar.dataset.paper;
-    const called = { paper: (paper) => document.getElementById(`paper-${paper}`)?.textContent ?? paper };
+    const authors = new Map(rows.map((row) => [row.dataset.paper, row.dataset.authors]));
+    const called = { paper: (paper) => authors.get(paper) };
     const form = document.createElement("form");
     form.className = "filters";
     form.setAttribute("aria-label", "Filter the claims");
@@ -95,7 +96,12 @@
       folds.forEach((fold) => {
         const own = [...fold.querySelectorAll("tr.claim-row:not([hidden])")];
         const apart = !fold.querySelector(`tr[data-class=${COUNTED}]`);
-        write(fold.querySelector(".counts"), outcomes(apart ? own : own.filter((row) => counting.includes(row))));
+        fold.querySelectorAll(".counts").forEach((box) => {
+          const { class: kind } = box.dataset; // apart from chapters each class counts for itself
+          const counted = own.filter((row) => (apart ? row.dataset.kind === kind : counting.includes(row)));
+          box.hidden = !counted.length;
+          write(box, outcomes(counted));
+        });
         fold.hidden = !own.length;
         if (any) fold.open = true;
       });
@@ -106,13 +112,14 @@
       if (!paper) return;
       chosen[0].value = paper;
       show();
-      form.scrollIntoView();
+      totals.scrollIntoView();
     };
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", show);
     folds[0].before(form);
     show();
-    choosePaper();
+    // The browser itself goes to what an address names until all is loaded.
+    addEventListener("load", choosePaper);
     window.addEventListener("hashchange", choosePaper);
   };
 

@@ -25,7 +25,6 @@ from recbias.book.chapters.offline_option_taxonomy import figures_of_decisions a
 from recbias.book.chapters.overcoming_popularity_bias import figures as of_remedies
 from recbias.book.chapters.overcoming_popularity_bias.truth_tables import true_order_tables
 from recbias.book.chapters.popularity_bias import figures as of_popularity
-from recbias.book.chapters.popularity_bias import law
 from recbias.book.chapters.popularity_bias import setup as popularity_setup
 from recbias.book.chapters.sparsity_bias import figures as of_sparsity
 from recbias.book.chapters.true_vs_false_positive_disagreement import figures as of_misses
@@ -66,12 +65,10 @@ def _of_designs() -> list[Figure]:
     results = recorded(design_alternatives.CHAPTER)
     measured, designs = results["systems"], _designs(results)
     return [
-        of_designs.target_sets(),
         of_designs.one_ranking(measured, designs),
         of_designs.values(measured, designs),
         of_designs.orders(measured, designs),
         of_designs.settings(results["grid"]),
-        of_designs.bounds(results["lemma"]),
         of_designs.gaps(results["lemma"]),
         of_designs.true_orders(results["truth"]),
     ]
@@ -79,7 +76,10 @@ def _of_designs() -> list[Figure]:
 
 def _of_index() -> list[Figure]:
     results = recorded(design_alternatives.CHAPTER)
-    return [of_designs.one_ranking(results["systems"], _designs(results), name="one_list")]
+    return [
+        of_designs.one_ranking(results["systems"], _designs(results), name="one_list"),
+        of_systems.one_name(recorded("systems")["one_name"]),
+    ]
 
 
 def _of_sparsity() -> list[Figure]:
@@ -102,15 +102,13 @@ def _of_popularity() -> list[Figure]:
     pure_skew = results["pure_skew"]
     designs = popularity_setup.designs(pure_skew.given["size"])
     return [
-        of_popularity.skew(pure_skew, designs),
+        of_popularity.skew(pure_skew),
         of_popularity.chain(results["chain"]),
         of_popularity.rankings(results["baselines"], results["predicted"]),
-        of_popularity.power_laws(results["laws"], law.ALPHAS),
         of_popularity.exponents(results["skew"], "P@10|t=100", name="1RP@10"),
         of_popularity.collections(results["concentration"]),
-        of_popularity.closed_form(results["skew"], results["laws"], "P@10|t=100"),
         of_popularity.shares(pure_skew, designs),
-        of_popularity.overrated(results["relation_map"], results["points"]),
+        of_popularity.overrated(results["relation_map"]),
     ]
 
 

@@ -143,6 +143,7 @@ def test_equals_stay_as_in_the_ledger():
 # -- cards ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_card_begins_with_its_finding(judged):
     cards = verdict_cards(judged["ml-1m"])
     for each in judged["ml-1m"]:
@@ -159,6 +160,7 @@ def test_a_card_begins_with_its_finding(judged):
                 assert typeset(found.finding) in card
 
 
+@pytest.mark.slow
 def test_theorems_and_definitions_are_folded_below_the_measured(judged):
     cards = verdict_cards(judged["ml-1m"])
     group = cards.index('<details class="claim-group">')
@@ -176,6 +178,7 @@ def test_theorems_and_definitions_are_folded_below_the_measured(judged):
     assert (int(told[1]), set(told[2].split(", "))) == (len(wrong), set(wrong))
 
 
+@pytest.mark.slow
 def test_a_table_lists_what_is_measured_and_folds_the_cards(judged):
     verdicts = judged["ml-1m"]
     table, _, cards = verdict_table(verdicts).partition("<details>")
@@ -187,6 +190,7 @@ def test_a_table_lists_what_is_measured_and_folds_the_cards(judged):
     assert "<table" not in verdict_table([]).partition("<details>")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", recorded_datasets())
 def test_findings_are_words_and_typeset_formulas(dataset, judged):
     for each in judged[dataset]:
@@ -255,6 +259,7 @@ def misread(part: Part, text: str) -> str:
     return ""
 
 
+@pytest.mark.slow
 def test_the_text_of_every_part_reads_back_as_its_value_and_interval(judged):
     parts = [part for found in judged.values() for each in found for part in each.parts]
     assert {part.record.unit for part in parts} >= {"percent", "factor", "count", "p", "violation"}
@@ -331,6 +336,7 @@ def test_published_values_that_parts_name_exist():
 # -- the table that is handed out -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_table_holds_what_was_judged(judged):
     rows = list(csv.DictReader(io.StringIO(csv_text(build(judged)))))
     written = {claim.id for claim in claims() if chapters()[claim.topic]}
@@ -374,6 +380,7 @@ def differing_lines(text: str, judged: Mapping[str, Sequence[Verdict]]) -> list[
     return different + ["lines"] * abs(len(rows) - 1 - len(lines))
 
 
+@pytest.mark.slow
 def test_every_line_of_the_csv_is_a_part(judged):
     assert differing_lines(csv_text(build(judged)), judged) == []
 

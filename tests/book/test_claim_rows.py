@@ -197,6 +197,8 @@ def test_headlines_are_claims_of_the_ledger_one_of_each_paper_at_least() -> None
     assert {claim.paper for claim in claims()} == set(scorecard.PAPERS)
     page = scorecard.headlines_html(told.document())
     assert page.count('data-claim="BCC17-F2C"') == 1
+    assert "popularity is second" in page, "what the paper says is in plain words"
+    assert 'html">see chapter' in page
 
 
 # -- what counts apart ---------------------------------------------------------------------------
@@ -235,7 +237,13 @@ def test_entries_without_an_assertion_are_in_no_total_of_claims(
     document = build({"ml-1m": found})
     for claim, each in zip(document["claims"], found, strict=True):
         claim["answers"] = Answers(each.claim, ("ml-1m",), "yes").to_dict()
-    kinds = [kind for _, kind, _ in rows(scorecard.rows_html(document))]
+    text = scorecard.rows_html(document)
+    kinds = [kind for _, kind, _ in rows(text)]
+    by_class = Counter(each.claim.kind for each in found if each.claim.id in APART)
+    shown_by_class = re.findall(
+        r'data-class="(\w+)">\w+: <span data-n="yes">.*?class="n">(\d+)<', text
+    )
+    assert dict(shown_by_class) == {kind: str(n) for kind, n in by_class.items()}
     assert Counter(kinds) == {**counts, NO_ASSERTION: n_apart}
     shown = bars(scorecard.bars_html(document))
     assert sum(shown.values(), Counter[str]()).total() == counts["empirical"]

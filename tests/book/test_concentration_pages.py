@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,6 +23,7 @@ from recbias.book import findings
 from recbias.book.chapters.concentration_metrics import (
     FUNCTIONS,
     alike,
+    courses,
     figures,
     orders,
     references,
@@ -37,6 +39,7 @@ from recbias.book.chapters.concentration_metrics.loop import (
     ratings_by_round,
 )
 from recbias.book.chapters.concentration_metrics.orders import listing, rank_rows
+from recbias.book.explorer import explorer_html
 from recbias.book.findings import said
 from recbias.claims.evidence import NotComputed
 from recbias.claims.expressions import Term
@@ -414,6 +417,56 @@ def a_loop() -> Table:
         for turn in (0, 1)
     ]
     return table_of(INDEX, pd.DataFrame(rows))
+
+
+def test_rounds_are_means_over_worlds_and_their_sentences_follow_the_numbers() -> None:
+    table = a_loop()
+    frame = table.frame
+    shown = courses.courses(table)
+    assert set(shown) == set(itertools.product(*(axis.options for axis in courses.axes(table))))
+    for (choice, name, number), state in shown.items():
+        column = {"ratings": "Gini_ratings", "lists": "Gini", "liked": "P"}[name]
+        for system, (value, low, high) in state.values.items():
+            own = [
+                row[column]
+                for _, row in frame.iterrows()
+                if (row["choice"], row["system"], row["round"]) == (choice, system, int(number))
+            ]
+            assert value == pytest.approx(sum(own) / 2)
+            assert low <= value <= high
+    told = shown["even", "ratings", "1"]
+    assert told.words == (
+        "after one round, where each listed item is rated with the same probability: Gini of the "
+        "ratings"
+    )
+    assert told.note == "The popular have become more popular with AR, BPR and WBPR."
+    assert told.expected == pytest.approx(sum(END.values()) / 3 - 0.1 + 0.015)
+    assert shown["even", "ratings", "0"].note == "Nothing has been recommended yet."
+
+    is_ar = (frame["system"] == "AR") & (frame["round"] == 1)
+    is_bpr = (frame["system"] == "BPR") & (frame["round"] == 1) & (frame["number"] == 1)
+    frame.loc[is_ar, "Gini_ratings"] -= 0.3
+    frame.loc[is_bpr, "Gini_ratings"] -= 0.2
+    assert courses.courses(table)["even", "ratings", "1"].note == (
+        "The popular have become more popular with WBPR. They have become less popular with AR. "
+        "It is neither, surely, with BPR."
+    )
+
+
+def test_orders_are_compared_with_those_of_the_first_lists() -> None:
+    table = a_loop()
+    page = explorer_html(
+        courses.courses(table),
+        courses.axes(table),
+        start=("even", "ratings", "1"),
+        compared=courses.FIRST_LISTS,
+        name="rounds",
+        source=table,
+        digits=3,
+    )
+    assert "Kendall&#x27;s tau with the order under round 0, Gini of the lists" in page
+    assert page.count('type="range" min="0" max="1"') == 1
+    assert courses.START[-1] == "8"
 
 
 def spearman(x: list[float], y: list[float]) -> float:

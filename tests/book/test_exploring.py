@@ -16,7 +16,7 @@ from explicit_lists import FixedScores, naive_sets, random_split
 from recbias import Grid, System, run
 from recbias.book.chapters.design_alternatives import setup
 from recbias.book.chapters.design_alternatives.designs import every_design
-from recbias.book.explorer import Axis, State, explorer_html
+from recbias.book.explorer import Axis, State, explorer_html, from_results
 from recbias.errors import ConfigError
 from recbias.experiment.results import load_result, results_dir
 from recbias.experiment.run import Results
@@ -69,13 +69,18 @@ def states() -> dict[tuple[str, ...], State | str]:
     }
 
 
+def written(results: Results, states: dict[tuple[str, ...], State | str]) -> str:
+    shown = from_results(results, states)
+    return explorer_html(shown, AXES, start=("AR", "5"), name="some", source=results)
+
+
 def embedded(html: str) -> dict:
     (text,) = re.findall(r'<script type="application/json">(.*?)</script>', html)
     return json.loads(text)
 
 
 def test_states_hold_what_was_measured_to_the_last_digit(results: Results) -> None:
-    html = explorer_html(results, AXES, states(), start=("AR", "5"), name="some")
+    html = written(results, states())
     document = embedded(html)
     assert document["systems"] == results.systems
     assert set(document["states"]) == {"AR|5", "1R|5", "AR|9", "1R|9"}
@@ -92,7 +97,7 @@ def test_states_hold_what_was_measured_to_the_last_digit(results: Results) -> No
 
 
 def test_without_scripts_the_tables_stand_there_and_the_controls_do_not(results: Results) -> None:
-    html = explorer_html(results, AXES, states(), start=("AR", "5"), name="some")
+    html = written(results, states())
     assert '<form class="explorer-controls" hidden>' in html
     assert '<details class="explorer-numbers" open>' in html
     table = html[html.index("<table") : html.index("</table>")]
@@ -120,7 +125,7 @@ def test_states_that_do_not_fit_are_refused(results: Results, change, error: str
     wrong = states()
     change(wrong)
     with pytest.raises(ConfigError, match=error):
-        explorer_html(results, AXES, wrong, start=("AR", "5"), name="some")
+        written(results, wrong)
 
 
 # -- chapter 1 ---------------------------------------------------------------------------------
@@ -243,4 +248,4 @@ def test_the_notebook_shows_it() -> None:
     root = Path(__file__).parents[2]
     text = (root / "notebooks" / "01_design_alternatives.py").read_text(encoding="utf-8")
     assert 'name="explorer"' in text
-    assert "explorer_html(explored, axes, states, start=start" in text
+    assert "from_results(explored, designs.states)" in text

@@ -544,6 +544,7 @@ def test_a_table_has_every_finding_that_the_data_tell(own):
     assert findings.findings_table(state(TOPIC, {}, [])) == ""
 
 
+@pytest.mark.slow
 def test_a_topic_without_claims_has_findings(own):
     (own / "systems.yaml").write_text(
         "ONE:\n  finds: the first is {value} of the second\n"

@@ -159,6 +159,7 @@ def test_rules_name_claims_and_each_has_a_line_of_both_checklists():
     assert rules.checklist_html("author").count("<li>") == 17
 
 
+@pytest.mark.slow
 def test_what_is_found_alone_is_what_its_chapter_finds():
     names = ["BCC17-C-RANGE/5", "own/POPULARITY-RANGE", "BCC17-C-ORDER", "own/ORDER-TENTH"]
     found = {
@@ -213,14 +214,14 @@ def test_verdicts_are_counted_of_all_recorded_data(monkeypatch):
     home = {"BCC17-F2A": "partly"}
     text = basis_html(rules.Rule({own: "holds", worlds: "refuted"}, ("BCC17-F2A",)), table, home)
     assert re.sub("<[^>]+>", "", text) == (
-        "The first sentence holds on 1 of 3 data sets; fails on coat; open on cm100k. The second "
-        "sentence fails in simulated worlds. What the papers claim: BCC17-F2A (partly)."
+        "The first holds on 1 of 3 data sets; fails on coat; open on cm100k. The second fails in "
+        "simulated worlds. Claims: BCC17-F2A (partly)."
     )
     assert 'data-claim="BCC17-F2A"' in text
     against = basis_html(rules.Rule({own: "refuted"}), table, {})
-    assert "This sentence holds on 1 of 3 data sets; fails on ml-1m; open on cm100k." in against
+    assert "It holds on 1 of 3 data sets; fails on ml-1m; open on cm100k." in against
     untold = basis_html(rules.Rule({own: "holds"}), {own: {}}, {})
-    assert "This sentence is told by no recorded results." in untold
+    assert "It is told by no recorded results." in untold
 
 
 # -- lines run ------------------------------------------------------------------------------------

@@ -9,11 +9,15 @@ import pandas as pd
 import pytest
 
 import shown
-from recbias.book.chapters.popularity_bias import figures, setup
+from recbias.book import findings
+from recbias.book.chapters.popularity_bias import figures, setup, tables
 from recbias.book.chapters.popularity_bias.chain import N_GROUPS, chain_of_groups
+from recbias.claims.records import Record
 from recbias.data.datasets import load_dataset
 from recbias.experiment.makers import Table
 from recbias.protocol.testset import dataset_splits
+
+TOPIC = "popularity bias"
 
 
 def test_groups_of_items_by_counting() -> None:
@@ -66,24 +70,63 @@ def test_means_over_worlds_have_their_interval() -> None:
     assert found["high"].tolist() == pytest.approx([2 + half, 4])
 
 
-def test_curves_grow_steeper_with_the_exponent() -> None:
-    rows = shown.figures("03")["laws"].rows
-    found = rows.pivot_table(index="share of items", columns="exponent", values="value")
-    inside = found.iloc[1:-1]
-    assert (inside.diff(axis=1).iloc[:, 1:] > 0).all(axis=None)
-    assert found.iloc[[0, -1]].to_numpy() == pytest.approx(
-        np.array([[0.0] * found.shape[1], [1.0] * found.shape[1]])
-    )
+TITLES = {
+    "skew": ("SKEW-SHARE-AR", "Without any taste Popularity still", "has no more than"),
+    "overrated": ("MAP-AGREEING", "overrates Popularity even where", "does not overrate"),
+}
 
 
-def test_the_title_names_the_best_ranking() -> None:
-    before = shown.figures("03")["rankings"]
-    names, values = ["Random", "Popularity", "Positive count"], [0.01, 0.08, 0.1]
-    after = replace(before, rows=pd.DataFrame({"ranking": names, "value": values}))
-    assert after.title == "Positive count has the highest P@10,\nPopularity 80% of it"
-    after.rows.loc[1, "value"] = 0.2
-    assert after.title.startswith("Popularity has the highest P@10")
-    assert replace(before, rows=after.rows.assign(value=0)).title.startswith("No ranking")
+@pytest.mark.parametrize("name", TITLES)
+def test_titles_and_sentences_turn_with_their_record(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = shown.recorded(setup.CHAPTER)
+    drawn = {
+        "skew": lambda: figures.skew(results["pure_skew"]),
+        "overrated": lambda: figures.overrated(results["relation_map"]),
+    }[name]
+    record, holds, refuted = TITLES[name]
+    assert holds in " ".join(drawn().title.split())
+    known = dict(findings.own_findings(TOPIC))
+    other = Record.from_dict({"finds": "{value}", "value": "share[AR] in pure_skew", "below": 0.1})
+    known[record] = replace(known[record], region=other.region)
+    monkeypatch.setattr(findings, "own_findings", lambda topic: known if topic == TOPIC else {})
+    assert refuted in " ".join(drawn().title.split())
+    stated = findings.state(TOPIC, results, [])
+    assert stated.found[f"own/{record}"].verdict == "refuted"
+
+
+def test_the_title_names_the_ranking_that_its_claim_names() -> None:
+    results = shown.recorded(setup.CHAPTER)
+    figure = figures.rankings(results["baselines"], results["predicted"])
+    found = findings.state(TOPIC, results).found["BCC17-C-POPOPT/5"]
+    said = {
+        "refuted": f"{found.which} is better than Popularity",
+        "open": f"Popularity and {found.which} cannot be told apart",
+    }
+    assert said[found.verdict] in " ".join(figure.title.split())
+
+
+def test_factors_are_those_of_each_world() -> None:
+    table = shown.recorded(setup.CHAPTER)["relation_map"]
+    rows = figures.overrated(table).rows.set_index(["line", "relation"])["value"]
+    worlds = [
+        world
+        for world in table.frame.to_dict("records")
+        if world["system"] == "Popularity" and (world["skew"], world["relation"]) == (0.65, -1)
+    ]
+    seen = [world["P@10|t=100"] / world["rho|t=100"] for world in worlds]
+    liked = [world["true"] / world["chance"] for world in worlds]
+    assert rows["in the test", -1] == pytest.approx(np.mean(seen))
+    assert rows["by what people like", -1] == pytest.approx(np.mean(liked))
+
+
+def test_data_that_know_liking_stand_with_their_intervals() -> None:
+    text = tables.points_table(shown.recorded(setup.CHAPTER)["points"])
+    assert [line.split(" | ")[0] for line in text.splitlines()[2:]] == [
+        "| CM100k", "| Coat", "| Synthetic world",
+    ]  # fmt: skip
+    assert "1.6 (1.3 to 2.2)" in text.splitlines()[3]
 
 
 def test_published_values_stand_beside_those_of_their_system() -> None:

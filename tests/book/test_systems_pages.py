@@ -59,6 +59,7 @@ def built(tmp_path_factory):
 # -- what is said where --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_published_values_are_spoken_of_only_where_there_are_some(built):
     """On MovieLens 1M the same expressions are there: the test would see them."""
     assert not SPEAKS_OF_PUBLISHED.search(built["systems", "ml-100k"])
@@ -111,6 +112,7 @@ def unlisted(line_ups, classes):
     return missing + sorted(set(links) - places)
 
 
+@pytest.mark.slow
 def test_the_pages_list_every_line_up_system_and_class(built):
     line_ups, classes = built["line_ups", "ml-1m"], built["classes", "ml-1m"]
     assert unlisted(line_ups, classes) == []
@@ -122,6 +124,7 @@ def test_the_pages_list_every_line_up_system_and_class(built):
     assert all(f'id="{place}"' in classes for place in linked)
 
 
+@pytest.mark.slow
 def test_line_ups_are_shown_as_they_read_the_ratings_of_the_edition(built):
     assert "graded-zero&gt;=4" in built["line_ups", "ml-1m"]
     assert "graded-zero&gt;=3" in built["line_ups", "cm100k"]
@@ -203,14 +206,14 @@ def test_the_headline_follows_the_values(flat):
     flat["RankSys, k=100, stars"] = 0.2
     found = results(flat, "one_name")
     assert figures.one_name(found).title == (
-        "9 algorithms of one name: P@10 is 0.0004 to 0.2000,\na factor of 500"
+        'Nine algorithms called "user kNN, cosine":\nP@10 from 0.0004 to 0.2000, a factor of 500'
     )
     sentence = readings.span_sentence(found, "P@10")
     assert "*LibRec 2, k=20*, has a P@10 of 0.0004" in sentence
     assert "**500 times** as much" in sentence
     flat["LibRec 2, k=20"] = 0.0
     found = results(flat, "one_name")
-    assert "and one of them never hits" in figures.one_name(found).title
+    assert "and one never hits" in figures.one_name(found).title
     assert "times" not in readings.span_sentence(found, "P@10")
 
 

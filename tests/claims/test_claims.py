@@ -89,6 +89,7 @@ def test_every_assertion_is_a_part_or_says_why_not(topic):
         assert not silent, f"{claim_id}: assertions {silent} are no part and say nothing"
 
 
+@pytest.mark.slow
 def test_assertions_are_counted_by_chapter():
     counts = assertion_totals(build({"ml-1m": scorecard("ml-1m")}))
     assert set(counts) == set(TOPICS)
@@ -106,7 +107,7 @@ def test_chapter_1_is_written():
 def test_the_page_shows_the_table_that_is_checked():
     """The check of Table 1 looks at what this call gives."""
     (page,) = (found for found in list_chapters() if found.name == CHAPTER)
-    assert "Markdown(pages.task_table())" in page.source.read_text(encoding="utf-8")
+    assert "pages.task_table()" in page.source.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -283,14 +284,15 @@ def _value(results, *names):
 
 def test_figures_show_what_was_measured(recorded):
     lemma, grid = recorded["lemma"], recorded["grid"]
-    rows = figures.bounds(lemma).rows
+    rows = figures.gaps(lemma).rows
     labels = axis_labels(lemma.grid, "size")
-    sizes = rows[rows["axis"] == "size of the target set"].set_index(["system", "at"])
+    sizes = rows[rows["panel"] == "size of the target set"].set_index(["line", "at"])
     assert len(sizes) == len(lemma.systems) * len(labels)
     for (system, size), row in sizes.iterrows():
-        label = labels[size]
-        for name, metric in (("low", "lower@10"), ("value", "P@10"), ("high", "upper@10")):
-            assert row[name] == _value(lemma, system, label, metric)
+        names = (("lower bound", "lower@10"), ("1RP", "P@10"), ("upper bound", "upper@10"))
+        ends = [_value(lemma, system, labels[size], metric) for _, metric in names]
+        assert [row[name] for name, _ in names] == ends
+        assert row["value"] == (ends[2] - ends[0]) / ends[1]
     rows = figures.settings(grid).rows.set_index("system")
     for names in setup.reading_settings("ranking"):
         for name in names:
@@ -577,6 +579,7 @@ def test_without_its_module_a_chapter_is_not_written(made_up, tmp_path):
 # -- what readers see --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_scorecard_lists_all_claims_and_totals_classes_apart():
     verdicts = scorecard("ml-1m")
     document = build({"ml-1m": verdicts})

@@ -12,7 +12,6 @@ needs.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import re
 import sys
@@ -20,9 +19,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from chromium import launch
+from chromium import check_pages
 from recbias.claims import load_chapter
 from recbias.claims.topics import chapters
 from recbias.experiment.decisions import methods_paragraph
@@ -146,7 +145,9 @@ def check_choices(page: Page, facts: Mapping[str, Any]) -> tuple[list[str], int]
 
 def check_keyboard(page: Page) -> list[str]:
     """Answer by Tab and arrows: each group is reached, and its second option shows its line."""
-    page.reload()
+    address = page.url.partition("#")[0]  # without the choice before
+    page.goto("about:blank")
+    page.goto(address)
     page.wait_for_selector(".guide-questions form:not([hidden])", state="attached")
     codes = {name: options[0] for name, options in OPTIONS.items()}
     faults = []
@@ -167,6 +168,35 @@ def check_keyboard(page: Page) -> list[str]:
             faults.append(f"{name} by keyboard: {shown!r}, not {wanted(codes)!r}")
     if page.locator(".guide-line").get_attribute("role") != "status":
         faults.append("a new line is not announced")
+    return faults
+
+
+def check_address(page: Page) -> list[str]:
+    """Choose the last option of each question, open the address anew, and follow others."""
+    root = page.locator(".guide-questions")
+    first, last = ({name: codes[at] for name, codes in OPTIONS.items()} for at in (0, -1))
+    root.evaluate(CHOOSE, last)
+    address = page.url
+    if address.partition("#")[2] != f"guide-questions={','.join(last.values())}":
+        return [f"the address of a choice is {address!r}"]
+    page.goto("about:blank")
+    page.goto(address)
+    shown = root.evaluate(SHOWN)["line"]
+    faults = []
+    if shown != wanted(last):
+        faults.append(f"an address that is opened anew shows {shown!r}, not {wanted(last)!r}")
+    for codes in (first, last):
+        choice = ",".join(codes.values())
+        page.evaluate("choice => { location.hash = choice }", f"guide-questions={choice}")
+        page.wait_for_timeout(100)
+        shown = root.evaluate(SHOWN)["line"]
+        if shown != wanted(codes):
+            faults.append(f"an address that is followed shows {shown!r}, not {wanted(codes)!r}")
+    page.evaluate("choice => { location.hash = choice }", "guide-questions=yes,no")
+    page.wait_for_timeout(100)
+    kept = page.locator("input:checked").evaluate_all("all => all.map(each => each.value)")
+    if kept != list(last.values()):
+        faults.append("half an address changes the answers")
     return faults
 
 
@@ -239,6 +269,7 @@ def check_page(browser: Browser, path: Path, facts: Mapping[str, Any]) -> tuple[
         found, number = check_choices(page, facts)
         tried += number
         found += check_keyboard(page)
+        found += check_address(page)
         if (width, scheme) == (WIDTHS[0], SCHEMES[0]):
             found += check_sheets(page)
         faults += [f"{width} px, {scheme}: {fault}" for fault in found]
@@ -265,22 +296,11 @@ def edition_of(site: Path, path: Path) -> str:
 
 def main() -> int:
     """Check the site named on the command line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("site", type=Path)
-    site = parser.parse_args().site.resolve()
-    pages = sorted(page for pattern in PAGES for page in site.glob(pattern))
-    if not pages:
-        sys.exit(f"no guide under {site}")
-    n_faults = 0
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
-        for path in pages:
-            faults, tried = check_page(browser, path, facts_of(edition_of(site, path)))
-            print("\n".join(f"{path.relative_to(site)}: {fault}" for fault in faults[:20]))
-            print(f"{path.relative_to(site)}: {tried} choices, {len(faults)} faults")
-            n_faults += len(faults)
-        browser.close()
-    return int(n_faults > 0)
+
+    def check(browser: Browser, site: Path, path: Path) -> tuple[list[str], int]:
+        return check_page(browser, path, facts_of(edition_of(site, path)))
+
+    return check_pages(PAGES, check, "choices")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ judged; a claim of a written chapter without a row or a page; a scorecard longer
 of 900 px at 1400 px before anything is unfolded, wider than its window at 390 px, or that takes
 more than a second to be painted; a filter that shows other claims than those that fit, or totals
 and bars that do not count what is shown; a claim that cannot be reached by keyboard, or from the
-index in two clicks; a link into a fold that stays shut; rows that are folded on paper; a page
-without scripts that lacks a claim. Needs what `offline_check.py` needs.
+index in two clicks; a link into a fold that stays shut, or to a paper whose totals are out of
+sight; rows that are folded on paper; a page without scripts that lacks a claim. Needs what
+`offline_check.py` needs.
 """
 
 from __future__ import annotations
@@ -352,6 +353,27 @@ def check_folds(browser: Browser, url: str, rows: Sequence[str]) -> Iterator[str
     page.close()
 
 
+def check_papers(browser: Browser, url: str) -> Iterator[str]:
+    """Follow the links of bars: the totals of that paper are in sight, under its authors' names."""
+    page = browser.new_page()
+    page.goto(url)
+    papers = page.evaluate("[...document.querySelectorAll('.bars li')].map(e => e.dataset.paper)")
+    told = page.evaluate("[...document.querySelectorAll('[name=paper] option')].map(e => e.text)")
+    if papers and not all(" " in words for words in told[1:]):
+        yield f"the menu of papers has {told}"
+    page.close()
+    for width, paper in product((WIDE, NARROW), papers):
+        page = browser.new_page(viewport={"width": width, "height": HEIGHT})
+        page.goto(f"{url}#paper-{paper}")
+        page.wait_for_timeout(150)
+        counts = page.evaluate(COUNTS)
+        if not page.evaluate(IN_SIGHT, ".totals"):
+            yield f"#paper-{paper}: its totals are out of sight at {width} px"
+        if counts["totals"]["all"] != counts["all"][paper]:
+            yield f"#paper-{paper}: totals of {counts['totals']['all']} claims"
+        page.close()
+
+
 def check_answers(browser: Browser, index: Path) -> Iterator[str]:
     """Ask what a reader wants to know: two clicks from the index, at both widths."""
     for width, (claim, question) in product((WIDE, NARROW), ASKED.items()):
@@ -425,6 +447,7 @@ def check(site: Path, judge: Judge = judge_anew) -> list[str]:
             page.close()
             faults += check_size(browser, url)
             faults += check_folds(browser, url, [rows[0]["id"], rows[-1]["id"]])
+            faults += check_papers(browser, url)
             faults += check_without_scripts(browser, url, len(rows))
             index = path.with_name("index.html")
             if index.is_file():

@@ -1,11 +1,15 @@
-"""The browser that the checks of the site drive."""
+"""The browser that the checks of the site drive, and the command that a check is."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
-from playwright.sync_api import Browser, Playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 
 def find_chromium() -> str | None:
@@ -22,3 +26,31 @@ def launch(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(
         executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"]
     )
+
+
+def check_pages(
+    patterns: Iterable[str],
+    check: Callable[[Browser, Path, Path], tuple[list[str], int]],
+    tried: str,
+) -> int:
+    """Check pages of the site that the command line names; print their faults, give 1 for any.
+
+    `check` gets the browser, the site and a page, and gives the faults and how much was `tried`.
+    """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("site", type=Path)
+    site = parser.parse_args().site.resolve()
+    pages = sorted(page for pattern in patterns for page in site.glob(pattern))
+    if not pages:
+        sys.exit(f"no {' and no '.join(patterns)} under {site}")
+    n_faults = 0
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        for path in pages:
+            faults, number = check(browser, site, path)
+            name = path.relative_to(site)
+            print("\n".join(f"{name}: {fault}" for fault in faults[:20]))
+            print(f"{name}: {number} {tried}, {len(faults)} faults")
+            n_faults += len(faults)
+        browser.close()
+    return int(n_faults > 0)

@@ -54,6 +54,10 @@ def replaced(old: str, new: str) -> Callable[[str], str]:
         (replaced("There is no such design", "Nothing"), same, same, "no reason is given"),
         (replaced('value="opposed"', 'value="other"'), same, same, "the questions are"),
         (replaced('class="guide-questions"', 'class=""'), same, same, "no questions"),
+        (same, replaced("choices.keep(", "void ("), same, "the address of a choice"),
+        (same, replaced("    recall();\n  };", "  };"), same, "an address that is opened anew"),
+        (same, replaced('addEventListener("hashchange", recall);', ""), same, "that is followed"),
+        (same, replaced("!found.every(Boolean)", "!found[0]"), same, "half an address"),
         (same, same, replaced("break-before: page", "break-before: auto"), "start a sheet"),
         (same, same, replaced("margin-bottom: 0.9rem", "margin-bottom: 4rem"), "do not fit"),
         (replaced("<li>All candidates", "<p>All candidates"), same, same, "lines, or small"),
@@ -71,6 +75,8 @@ def test_the_check_finds_what_is_broken(
     monkeypatch.setattr(check_guide, "WIDTHS", (390,))
     monkeypatch.setattr(check_guide, "SCHEMES", ("dark",))
     (tmp_path / "guide.js").write_text(script((STATIC / "guide.js").read_text()))
+    for name in ("choices.js", "choices.css"):
+        (tmp_path / name).write_text((STATIC / name).read_text())
     (tmp_path / "guide.css").write_text(style((STATIC / "guide.css").read_text()))
     lists = "".join(
         f'<section id="{reader}"><div class="cell">{checklist_html(reader)}</div></section>'
@@ -79,8 +85,8 @@ def test_the_check_finds_what_is_broken(
     path = tmp_path / "page.html"
     path.write_text(
         '<meta charset="utf-8"><style>:root { --pst-color-primary: #00f }</style>'
-        '<link rel="stylesheet" href="guide.css">'
-        '<script src="guide.js" defer></script>'
+        '<link rel="stylesheet" href="choices.css"><link rel="stylesheet" href="guide.css">'
+        '<script src="choices.js" defer></script><script src="guide.js" defer></script>'
         f'<article class="bd-article">{page(questions_html(FACTS) + lists)}</article>'
     )
     faults, _ = check_guide.check_page(browser, path, FACTS)

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 import check_explorer
 from recbias import Grid, System, run
 from recbias.book.chapters.design_alternatives.designs import every_design
-from recbias.book.explorer import explorer_html
+from recbias.book.explorer import explorer_html, from_results
 from recbias.experiment.run import Results
 
 pytestmark = pytest.mark.slow
@@ -154,7 +154,7 @@ def one_number_of_the_tables_changed(html: str) -> str:
             "TI AR NN 1: the words are 'All of them.'",
         ),
         (
-            states_changed(lambda page: page.update(start="AI|AR|AN|1")),
+            states_changed(lambda page: page.update(against="under AI-AN-AR, P@1")),
             as_it_is,
             as_it_is,
             "the start is wrongly named",
@@ -185,13 +185,17 @@ def test_the_check_finds_what_is_broken(
     fault: str | None,
 ) -> None:
     designs = every_design(4, size=20, n_sampled=30, cutoff=10, n_items=4)
-    html = explorer_html(results, designs.axes, designs.states, start=designs.start, name="d")
+    shown = from_results(results, designs.states)
+    html = explorer_html(shown, designs.axes, start=designs.start, name="d", source=results)
     (tmp_path / "explorer.js").write_text(script((STATIC / "explorer.js").read_text()))
+    for name in ("choices.js", "choices.css"):
+        (tmp_path / name).write_text((STATIC / name).read_text())
     (tmp_path / "explorer.css").write_text(style((STATIC / "explorer.css").read_text()))
     path = tmp_path / "page.html"
     path.write_text(
-        '<meta charset="utf-8"><link rel="stylesheet" href="explorer.css">'
-        '<script src="explorer.js" defer></script>'
+        '<meta charset="utf-8"><link rel="stylesheet" href="choices.css">'
+        '<link rel="stylesheet" href="explorer.css">'
+        '<script src="choices.js" defer></script><script src="explorer.js" defer></script>'
         f'<article class="bd-article">{page(html)}</article>'
     )
     monkeypatch.setattr(check_explorer, "results_of", lambda document, chapter: results)

@@ -455,6 +455,7 @@ def test_times_may_be_annotated(document: Path) -> None:
         read_document(document)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_of_a_document_changes_nothing_or_is_noticed(document: Path) -> None:
     good = document.read_bytes()
     expected = read_document(document)

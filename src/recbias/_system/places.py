@@ -21,6 +21,9 @@ _PACKAGE = Path(__file__).resolve().parent
 RECORDING = "RECBIAS_RECORDING"
 """Set for the kernel of a chapter whose results are recorded; see `is_recording`."""
 
+SCHEDULER = "RECBIAS_SCHEDULER"
+"""Names the scheduler, by address or file, whose workers stand in for local processes."""
+
 
 def clone_root() -> Path | None:
     """Find the clone of the project: the book, notebooks and recorded results live there.

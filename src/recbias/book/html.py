@@ -11,6 +11,10 @@ from html import escape, unescape
 from recbias.claims.regions import defined, written
 from recbias.experiment.results import Quantity
 
+_NUMBERS = (
+    *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
+    *("ten", "eleven", "twelve"),
+)
 _SPACE, _MINUS = "\N{NO-BREAK SPACE}", "\N{MINUS SIGN}"
 _FORMULA = re.compile(r"\$([^$]+)\$|\b(\d(?:\.\d+)?)e([+-])0*(\d+)\b|(\d) %|(?<![\w-])-(?=\d)")
 
@@ -34,6 +38,17 @@ def table_html(
         f'<div class="scrolls"><table{attribute}><thead><tr>{titles}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def number_word(number: int) -> str:
+    """Write a small number as a word, others as digits.
+
+    Examples
+    --------
+    >>> number_word(9), number_word(13)
+    ('nine', '13')
+    """
+    return _NUMBERS[number] if 0 <= number < len(_NUMBERS) else str(number)
 
 
 def typeset(text: str) -> str:

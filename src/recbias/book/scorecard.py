@@ -47,16 +47,17 @@ PAPERS: Mapping[str, str] = {
 }
 """What readers call the papers."""
 
-HEADLINES = (
-    "BCC17-F4L",
-    "BCC17-F2C",
-    "BCC17-F8-1R",
-    "MCCRS20-F1-BL",
-    "MCCRS20-C-WHICH",
-    "CCM20-C-SIGFLIP",
-    "ATM15-C-AGG",
-)
-"""A first claim of each kind; chosen by the papers' abstracts, not by what became of it."""
+HEADLINES: Mapping[str, str] = {
+    "BCC17-F2C": "Test with one relevant item at a time (1R), and popularity wins no longer: pLSA "
+    "does, and popularity is second.",
+    "MCCRS20-F1-BL": "On MovieLens, systems with more hits in their lists have more misses, too: "
+    "which of two systems is better hangs, for most pairs, on which of the two one counts.",
+    "CCM20-C-SIGFLIP": "Either of two good systems, kNN and MF, can win significantly, by how the "
+    "experiment is set up.",
+    "ATM15-C-AGG": "A long-tail index (LTI) orders systems otherwise than the number of different "
+    "items that they list.",
+}
+"""A claim of each paper in plain words; chosen by its abstract, not by what became of it."""
 
 KINDS: Mapping[str, str] = {
     "empirical": "claims that only a measurement on data can decide",
@@ -202,40 +203,23 @@ def headlines_html(document: Document) -> str:
     """Write the rows of what the papers are known for."""
     by_id = {claim["id"]: claim for claim in document["claims"]}
     rows = "".join(
-        f'<tr><th scope="row">{claim_link(name, typeset(by_id[name]["claim"]))}'
+        f'<tr><th scope="row">{claim_link(name, escape(words))}'
         f' <span class="of">{escape(PAPERS[by_id[name]["paper"]])}{_chapter(by_id[name])}</span>'
         "</th>"
         f'<td class="says">{_found(by_id[name], document)}</td>'
         f"<td>{_reproduced(by_id[name])}</td></tr>"
-        for name in HEADLINES
+        for name, words in HEADLINES.items()
         if name in by_id
     )
-    head = _head("a first claim of each kind", "what we find", "reproduced")
+    head = _head("what the paper says", "what we find", "reproduced")
     return f'<table class="claims headlines">{head}<tbody>{rows}</tbody></table>'
-
-
-def wins_text(document: Document) -> str:
-    """Say of the two systems of CCM20-C-SIGFLIP whether each is ever significantly the better."""
-    claim = next(each for each in document["claims"] if each["id"] == "CCM20-C-SIGFLIP")
-    name = shown_on(claim, document)
-    titles = {each["name"]: each["title"] for each in document["datasets"]}
-    wins = {
-        system: [
-            number(part["value"]) > 0
-            for part in claim["verdicts"][name]["parts"]
-            if part["measured"] and part["claimed"].startswith(f"{system} is significantly better")
-        ]
-        for system in ("kNN", "MF")
-    }
-    if not all(wins.values()):
-        return f"{titles[name]} cannot tell"
-    told = ("neither ever wins so", "only one of the two ever wins so", "each of the two does")
-    return f"on {titles[name]} {told[sum(map(any, wins.values()))]}"
 
 
 def _chapter(claim: Claim) -> str:
     """Lead to the first screen of the chapter that has a claim."""
-    return f', <a href="{claim["page"]}.html">its chapter</a>' if claim["page"] else ""
+    if not (page := claim["page"]):
+        return ""
+    return f', <a href="{page}.html">see chapter {int(page[:2])}</a>'
 
 
 def rows_html(document: Document) -> str:
@@ -249,14 +233,18 @@ def rows_html(document: Document) -> str:
             continue
         title = f"{topic[0].upper()}{topic[1:]}"
         link = f'<p><a href="{page}.html">Read the chapter</a></p>'
-        counts = _outcomes(answers[topic])
-        folds.append(_fold(f"chapter-{page}", title, papers[topic], rows, link, document, counts))
+        kinds = [("", "", _outcomes(answers[topic]))]
+        folds.append(_fold(f"chapter-{page}", title, papers[topic], rows, link, document, kinds))
     for name in _APART:
         rows = [each for each in shown if group(each) == name]
         if rows:
             title = KINDS[name][0].upper() + KINDS[name][1:]
-            counts = _outcomes(answer_totals(document)[name])
-            folds.append(_fold("", title, "", rows, "", document, counts))
+            kinds = [
+                (kind, f"{kind}:", Counter(outcome(each["answers"]["reproduced"]) for each in own))
+                for kind in dict.fromkeys(claim["class"] for claim in rows)
+                for own in [[claim for claim in rows if claim["class"] == kind]]
+            ]
+            folds.append(_fold("", title, "", rows, "", document, kinds))
     return "".join(folds)
 
 
@@ -267,14 +255,13 @@ def _fold(
     claims: Sequence[Claim],
     link: str,
     document: Document,
-    counts: Counter[str],
+    kinds: Sequence[tuple[str, str, Counter[str]]],
 ) -> str:
     ordered = sorted(claims, key=lambda claim: (_place(claim), _importance(claim)))
     rows = "".join(_row(claim, document) for claim in ordered)
     told = "".join(
-        f'<span data-n="{name}"{"" if counts[name] else " hidden"}>{sign_html(name)} '
-        f'<span class="n">{counts[name]}</span></span> '
-        for name in SIGNS
+        f'<span class="counts" data-class="{kind}">{escape(words)} {_counts(counts)}</span> '
+        for kind, words, counts in kinds
     )
     names = "".join(f"<span>{escape(each['title'])}</span>" for each in document["datasets"])
     strip = f'<span class="strip names" aria-hidden="true">{names}</span>'
@@ -285,8 +272,17 @@ def _fold(
     name = f' id="{anchor}"' if anchor else ""
     return (
         f'<details class="chapter"{name}><summary><strong>{escape(title)}</strong>{of} '
-        f'<span class="counts">{told}</span></summary>{link}'
+        f"{told}</summary>{link}"
         f'<table class="claims">{head}<tbody>{rows}</tbody></table></details>'
+    )
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    """Write each sign with its number; what there is none of is hidden."""
+    return " ".join(
+        f'<span data-n="{name}"{"" if counts[name] else " hidden"}>{sign_html(name)} '
+        f'<span class="n">{counts[name]}</span></span>'
+        for name in SIGNS
     )
 
 
@@ -307,8 +303,8 @@ def _papers(document: Document) -> dict[str, str]:
     """Name the papers of each chapter."""
     found: dict[str, dict[str, None]] = {}
     for claim in document["claims"]:
-        found.setdefault(claim["chapter"], {})[claim["paper"]] = None
-    return {topic: ", ".join(papers) for topic, papers in found.items()}
+        found.setdefault(claim["chapter"], {})[PAPERS[claim["paper"]]] = None
+    return {topic: "; ".join(papers) for topic, papers in found.items()}
 
 
 def _row(claim: Claim, document: Document) -> str:
@@ -319,7 +315,7 @@ def _row(claim: Claim, document: Document) -> str:
         f'<tr class="claim-row" id="{claim["id"].lower()}" data-paper="{claim["paper"]}" '
         f'data-chapter="{escape(claim["chapter"])}" data-class="{group(claim)}" '
         f'data-verdict="{outcome(claim["answers"]["reproduced"])}" '
-        f'data-authors="{escape(PAPERS[claim["paper"]])}">'
+        f'data-authors="{escape(PAPERS[claim["paper"]])}" data-kind="{claim["class"]}">'
         f'<th scope="row">{_named(claim)}{kind}{_pilot(claim)} '
         f'<span class="says">{typeset(claim["claim"])}</span></th>'
         f'<td class="says">{_found(claim, document)}</td>'

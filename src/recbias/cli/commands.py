@@ -31,6 +31,7 @@ from recbias.cli.table_options import (
     read_options,
     read_parameters,
     say_read,
+    scheduler_option,
     select_option,
     table_options,
     warnings_said,
@@ -403,6 +404,7 @@ def _files_here(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, 
 )
 @table_options
 @data_dir_option
+@scheduler_option
 def run(
     chapter: str,
     dataset: str,
@@ -504,6 +506,7 @@ def book(
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with the names of all worlds.")
 @data_dir_option
+@scheduler_option
 def trust(
     name: str,
     min_rating: float | None,
@@ -558,6 +561,7 @@ def trust(
     help="A new folder that keeps the cells, one folder in it for each data set.",
 )
 @data_dir_option
+@scheduler_option
 def verify(
     names: tuple[str, ...],
     systems: int | None,

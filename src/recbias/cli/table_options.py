@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recbias._system.places import SCHEDULER
 from recbias.data.marks import THOUSANDS
 from recbias.errors import NO_SPACE, ConfigError, DataWarning, RecbiasError, did_you_mean, nearest
 
@@ -207,6 +208,22 @@ data_dir_option = click.option(
     callback=_use_data_dir,
     expose_value=False,
     help="Folder with data sets, searched before RECBIAS_DATA; only read.",
+)
+
+
+def _use_scheduler(_context: click.Context, _option: click.Parameter, where: str | None) -> None:
+    """Let a scheduler's workers stand in for local processes, also in kernels of notebooks."""
+    if where is not None:
+        is_file = "://" not in where
+        os.environ[SCHEDULER] = str(Path(where).expanduser().resolve()) if is_file else where
+
+
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="ADDRESS|FILE",
+    callback=_use_scheduler,
+    expose_value=False,
+    help="A running Dask cluster does what several local processes would.",
 )
 
 _PARAMETER_OPTIONS = (

@@ -28,7 +28,7 @@ from recbias._system.streams import stream
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, DamagedError, DataError, ScoreError, StoreError, Unfit
-from recbias.experiment.engine import open_executor, peak_mb, run_all
+from recbias.experiment.engine import Workers, at_most, open_executor, peak_mb, run_all
 from recbias.experiment.folds import (
     Source,
     grid_source,
@@ -377,11 +377,11 @@ def run_cell(cell: Cell) -> str | None:
     return None
 
 
-def run_missing(cells: Iterable[Cell], *, workers: int = 1, label: str) -> list[str]:
+def run_missing(cells: Iterable[Cell], *, workers: Workers = 1, label: str) -> list[str]:
     """Run the cells of which something is missing; return why systems could not be trained."""
     missing = [cell for cell in cells if cell.missing()]
     reusable = not any(part for cell in missing for part in cell.outside)
-    with open_executor(max(1, min(workers, len(missing))), kept=reusable) as executor:
+    with open_executor(at_most(workers, len(missing)), kept=reusable) as executor:
         reasons = run_all(run_cell, missing, executor, label=label)
     return [reason for reason in reasons if reason]
 

@@ -1,4 +1,4 @@
-"""An executor for cells: this process, or local worker processes.
+"""An executor for cells: this process, local worker processes, or a cluster.
 
 The seam is :class:`concurrent.futures.Executor`; whoever has another one can hand it in.
 """
@@ -30,10 +30,23 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
+from recbias._system.places import SCHEDULER
 from recbias._system.processes import end_with, ending_source
 from recbias.errors import ConfigError
+from recbias.experiment.cluster import Workers, open_cluster, shares_cells
 
-__all__ = ["are_waiting", "end_waiting", "open_executor", "peak_mb", "run_all", "run_each"]
+__all__ = [
+    "Workers",
+    "are_waiting",
+    "at_most",
+    "check_workers",
+    "end_waiting",
+    "open_executor",
+    "peak_mb",
+    "run_all",
+    "run_each",
+    "shares_cells",
+]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -223,14 +236,42 @@ def end_waiting() -> None:
     _IDLE.end()
 
 
+def check_workers(workers: Workers) -> None:
+    """Refuse what cannot do any work.
+
+    Raises
+    ------
+    ConfigError
+        If it is a number below 1, or neither a whole number nor anything that names a cluster.
+    """
+    named = workers and not isinstance(workers, bool | float)
+    if (workers < 1) if isinstance(workers, int) else not named or str(workers).isdigit():
+        raise ConfigError(
+            f"workers={workers!r}: expected at least 1 process, a scheduler or an executor"
+        )
+
+
+def at_most(workers: Workers, n_tasks: int) -> Workers:
+    """Ask for no more local processes than there is work for; clusters decide themselves.
+
+    Examples
+    --------
+    >>> at_most(8, 3), at_most(8, 0), at_most("tcp://127.0.0.1:8786", 3)
+    (3, 1, 'tcp://127.0.0.1:8786')
+    """
+    return max(1, min(workers, n_tasks)) if isinstance(workers, int) else workers
+
+
 @contextmanager
-def open_executor(workers: int = 1, *, kept: bool = False) -> Iterator[Executor | None]:
-    """Open local worker processes; with one worker, none: the work is done in this process.
+def open_executor(workers: Workers = 1, *, kept: bool = False) -> Iterator[Executor | None]:
+    """Open local worker processes, or a cluster; with one worker, none: this process does the work.
 
     Parameters
     ----------
     workers
-        Number of processes. Results do not depend on it.
+        Number of processes; or a Dask cluster by the address or file of its scheduler or a client,
+        or any executor. Results do not depend on it. Where ``RECBIAS_SCHEDULER`` names a scheduler,
+        its workers stand in for several local processes.
     kept
         Whether workers that an earlier call left may do the work, and stay for the next one for
         half a minute: starting them takes seconds. They are used again only by a call with the
@@ -247,7 +288,7 @@ def open_executor(workers: int = 1, *, kept: bool = False) -> Iterator[Executor 
     ConfigError
         If ``workers`` is below 1; with more than one, if the program is a script without
         ``if __name__ == "__main__":``, which each process would run from the top; if a process
-        ended by itself.
+        ended by itself; as :func:`recbias.experiment.cluster.open_cluster`.
 
     Notes
     -----
@@ -257,8 +298,13 @@ def open_executor(workers: int = 1, *, kept: bool = False) -> Iterator[Executor 
     if getattr(current_process(), "_inheriting", False):
         # Here a new worker runs the script that started it: whoever waits for it says why it ended.
         raise SystemExit(1)
-    if workers < 1:
-        raise ConfigError(f"workers={workers}: expected at least 1")
+    check_workers(workers)
+    if isinstance(workers, int) and workers > 1:
+        workers = os.environ.get(SCHEDULER) or workers
+    if not isinstance(workers, int):
+        with open_cluster(workers) as executor:
+            yield executor
+        return
     if workers == 1:
         yield None
         return

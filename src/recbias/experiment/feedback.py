@@ -26,7 +26,7 @@ from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import Ratings
 from recbias.data.simulation import REVISION as WORLD_REVISION
 from recbias.errors import ConfigError, unknown_name
-from recbias.experiment.engine import open_executor, run_all
+from recbias.experiment.engine import Workers, at_most, open_executor, run_all
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.store import digest, platform_record, read_arrays, write_arrays
 from recbias.metrics.concentration import entropy, gini, hoover
@@ -376,7 +376,7 @@ def measure_rounds(loop: Loop, *, min_rating: float, lam: float = 0.8) -> pd.Dat
 
 
 def measure_loops(
-    loops: Sequence[Loop], *, min_rating: float, lam: float = 0.8, workers: int = 1
+    loops: Sequence[Loop], *, min_rating: float, lam: float = 0.8, workers: Workers = 1
 ) -> list[pd.DataFrame]:
     """Measure the lists of every round of many loops.
 
@@ -387,7 +387,7 @@ def measure_loops(
     min_rating, lam
         As of `measure_rounds`.
     workers
-        Local processes. The results do not depend on it.
+        Local processes, or a cluster. The results do not depend on it.
 
     Returns
     -------
@@ -400,5 +400,5 @@ def measure_loops(
         As `measure_rounds`.
     """
     work = partial(measure_rounds, min_rating=min_rating, lam=lam)
-    with open_executor(min(workers, max(1, len(loops)))) as executor:
+    with open_executor(at_most(workers, len(loops))) as executor:
         return run_all(work, loops, executor, label="loops")

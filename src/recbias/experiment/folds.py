@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.selection import Selection
-from recbias.errors import StoreError
+from recbias.errors import MissingData, StoreError
+from recbias.experiment.cluster import LackError
 from recbias.experiment.grid import Grid, judgments_hash, split_marks
 from recbias.experiment.store import canonical_json
 from recbias.protocol.splits import Split
@@ -81,12 +82,37 @@ def _remember(source: Source, dataset: Dataset) -> Dataset:
     return dataset
 
 
+class LacksDataError(LackError, MissingData):
+    """Data of cells that are not where they were looked for; their caller may lend them."""
+
+    def __init__(self, source: Source, message: str) -> None:
+        super().__init__(source, message)
+        self.source = source
+
+    def __str__(self) -> str:
+        return str(self.args[1])
+
+    def __repr__(self) -> str:
+        return f"the data of {self.source.dataset} ({self.source.data_hash[:12]})"
+
+    def fetch(self) -> Dataset:
+        """Get what the splits are made of."""
+        return source_dataset(self.source)
+
+    def keep(self, lent: Dataset) -> None:
+        """Keep what the splits are made of."""
+        _DATASETS[self.source] = lent
+
+
 def source_dataset(source: Source) -> Dataset:
     """Load what is selected of a dataset; refuse another content than cells are named by."""
     if source in _DATASETS:
         return _DATASETS[source]
     data_dir = Path(source.data_dir) if source.data_dir else None
-    dataset = load_dataset(source.dataset, data_dir=data_dir)
+    try:
+        dataset = load_dataset(source.dataset, data_dir=data_dir)
+    except MissingData as missing:
+        raise LacksDataError(source, str(missing)) from missing
     content = judgments_hash(dataset, TestSet.parse(source.judgments))
     if (content, _marks(dataset, source.split)) != (source.data_hash, source.marks):
         raise StoreError(

@@ -30,6 +30,7 @@ from recbias.data.ratings import Ratings
 from recbias.data.selection import Selection
 from recbias.data.simulation import CountOptions, is_world, parse_world
 from recbias.errors import ConfigError, DataError, did_you_mean, nearest, unknown_name
+from recbias.experiment.cluster import LacksModuleError
 from recbias.experiment.store import digest, write_atomically
 from recbias.metrics import Metric, MetricName, aggregation, parse_metric
 from recbias.protocol import splits, testset
@@ -170,7 +171,12 @@ class Outside(NamedTuple):
     def load(self) -> None:
         """Make everything known to this process."""
         for module in self.modules:
-            importlib.import_module(module)
+            try:
+                importlib.import_module(module)
+            except ModuleNotFoundError as error:
+                if error.name != module:
+                    raise
+                raise LacksModuleError(module) from error
         for carried_class in self.classes:
             carried_class.load()
 

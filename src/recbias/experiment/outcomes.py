@@ -14,6 +14,7 @@ import pandas as pd
 
 from recbias._system.streams import stream
 from recbias.data.datasets import load_dataset
+from recbias.experiment.engine import Workers
 from recbias.experiment.grid import Grid
 from recbias.experiment.options import Options
 from recbias.experiment.reduction import FoldPart
@@ -73,7 +74,7 @@ def evaluate(
     dataset: Any,
     systems: Any,
     *,
-    workers: int = 1,
+    workers: Workers = 1,
     data_dir: Path | None = None,
 ) -> Outcome:
     r"""Evaluate systems under options.

@@ -41,7 +41,17 @@ from recbias.experiment.cells import (
     grid_cells,
     run_cell,
 )
-from recbias.experiment.engine import are_waiting, open_executor, peak_mb, run_all, run_each
+from recbias.experiment.engine import (
+    Workers,
+    are_waiting,
+    at_most,
+    check_workers,
+    open_executor,
+    peak_mb,
+    run_all,
+    run_each,
+    shares_cells,
+)
 from recbias.experiment.folds import Source, grid_source, source_splits
 from recbias.experiment.grid import Grid
 from recbias.experiment.pairs import Pairs, compare_systems, paired_values
@@ -401,7 +411,7 @@ def _names(grid: Grid) -> pd.DataFrame:
 def run(
     grid: Grid,
     *,
-    workers: int = 1,
+    workers: Workers = 1,
     data_dir: Path | None = None,
     name: str = "",
 ) -> Results:
@@ -416,7 +426,9 @@ def run(
     grid
         What to measure.
     workers
-        Local processes. The results do not depend on it, bit for bit.
+        Local processes; or a Dask cluster by the address or file of its scheduler or a client, or
+        any executor: see :func:`recbias.experiment.cluster.open_cluster`. The results do not
+        depend on it, bit for bit.
     data_dir
         Folder that holds datasets, besides ``RECBIAS_DATA``.
     name
@@ -446,8 +458,7 @@ def run(
     """
     if not isinstance(grid, Grid):
         raise ConfigError(f"run: expected a Grid, got {type(grid).__name__} {grid!r}")
-    if not isinstance(workers, int) or workers < 1:
-        raise ConfigError(f"workers={workers!r}: expected at least 1")
+    check_workers(workers)
     record = kept_as(name)
     try:
         dataset = load_dataset(grid.dataset, data_dir=data_dir)
@@ -512,7 +523,9 @@ def _resampled_both(
     return np.ascontiguousarray(both[0].T), np.ascontiguousarray(both[1].T)
 
 
-def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path | None) -> Results:
+def _measure_grid(
+    grid: Grid, dataset: Dataset, *, workers: Workers, data_dir: Path | None
+) -> Results:
     started = time.perf_counter()
     for label, protocol in grid.parsed.items():
         check_data(protocol, grid.parsed_metrics[label], dataset.ratings, dataset.title)
@@ -523,8 +536,9 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     again = artefacts_to_train(untried)
     tasks = fold_tasks(grid, cells, features)
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
-    n_workers = min(workers, max(len(untried), len(tasks)))
-    needed = bool(untried) or n_rows >= WORKERS_FROM or are_waiting(n_workers)
+    n_workers = at_most(workers, max(len(untried), len(tasks)))
+    waiting = isinstance(n_workers, int) and are_waiting(n_workers)
+    needed = bool(untried) or n_rows >= WORKERS_FROM or waiting
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
     sizes = dataset.ratings.n_users, dataset.ratings.n_items
     weights = resampled_users(sizes[0], grid.seed)
@@ -544,7 +558,8 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
         left_out = systems_left_out(grid, dataset, [name for name, _ in missing], reasons)
         grid = grid.without(left_out)
         tasks = [task for task in tasks if task.grid.systems[0].name not in left_out]
-        reduced = run_each(reduce_fold, tasks, executor, label=f"{dataset.name}: measures")
+        readers = executor if shares_cells(executor) else None
+        reduced = run_each(reduce_fold, tasks, readers, label=f"{dataset.name}: measures")
         for system in grid.systems:
             n_tasks = sum(task.grid.systems == (system,) for task in tasks)
             folds, damaged = zip(*islice(reduced, n_tasks), strict=True)

@@ -35,7 +35,7 @@ from recbias.data.simulation import REVISION as WORLD_REVISION
 from recbias.data.simulation import CountOptions, is_world, parse_world
 from recbias.errors import ConfigError, DamagedError, StoreWarning
 from recbias.experiment.cells import one_thread, path_of, rank_split, reduce_positions
-from recbias.experiment.engine import open_executor, peak_mb, run_all
+from recbias.experiment.engine import Workers, at_most, open_executor, peak_mb, run_all
 from recbias.experiment.grid import Grid, component_revisions
 from recbias.experiment.reduction import contributed, n_averaged_groups
 from recbias.experiment.store import digest, platform_record, read_arrays, write_arrays
@@ -397,7 +397,7 @@ class _Cell(NamedTuple):
 
 
 def run_worlds(
-    *grids: WorldGrid, workers: int = 1, only_possible: bool = False
+    *grids: WorldGrid, workers: Workers = 1, only_possible: bool = False
 ) -> list[pd.DataFrame]:
     """Measure grids on their worlds, computing only the cells that are not there yet.
 
@@ -406,7 +406,7 @@ def run_worlds(
     *grids
         What to measure. A world that several of them have is made once.
     workers
-        Local processes. The results do not depend on it, bit for bit.
+        Local processes, or a cluster. The results do not depend on it, bit for bit.
     only_possible
         Leave worlds out that cannot be made, such as one whose relation cannot be reached.
 
@@ -435,7 +435,7 @@ def run_worlds(
             missing.setdefault(cell.world.identity, {})[cell.key] = cell
     tasks = [tuple(of_world.values()) for of_world in missing.values()]
     reusable = not any(part for grid in grids for part in grid.asked.outside)
-    with open_executor(max(1, min(workers, len(tasks))), kept=reusable) as executor:
+    with open_executor(at_most(workers, len(tasks)), kept=reusable) as executor:
         work = partial(_measure_world, only_possible=only_possible)
         for measured in run_all(work, tasks, executor, label="worlds"):
             kept |= measured
@@ -457,7 +457,7 @@ def run_worlds(
 
 
 def each_world(
-    look: Callable[[Seen], _Answer], worlds: Sequence[World], *, workers: int = 1
+    look: Callable[[Seen], _Answer], worlds: Sequence[World], *, workers: Workers = 1
 ) -> list[_Answer]:
     """Look at worlds in which nothing is trained that would have to be kept.
 
@@ -468,14 +468,14 @@ def each_world(
     worlds
         Each is made once.
     workers
-        Local processes. The results do not depend on it.
+        Local processes, or a cluster. The results do not depend on it.
 
     Returns
     -------
     list
         What the function returned, in the order of the worlds.
     """
-    with open_executor(max(1, min(workers, len(worlds))), kept=True) as executor:
+    with open_executor(at_most(workers, len(worlds)), kept=True) as executor:
         return run_all(partial(_look_at, look), worlds, executor, label="worlds")
 
 

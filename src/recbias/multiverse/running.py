@@ -13,7 +13,7 @@ import numpy.typing as npt
 from recbias.data.datasets import Dataset
 from recbias.errors import ConfigError, DataError, StoreWarning
 from recbias.experiment.cells import artefacts_of, grid_cells, run_cell
-from recbias.experiment.engine import open_executor, run_all, run_each
+from recbias.experiment.engine import Workers, open_executor, run_all, run_each, shares_cells
 from recbias.experiment.grid import Grid
 from recbias.experiment.options import Options
 from recbias.experiment.reduction import Task, fold_tasks
@@ -31,7 +31,7 @@ def measure_all(
     crossing: Crossing,
     wanted: npt.NDArray[np.int64],
     n_flips: int,
-    workers: int,
+    workers: Workers,
     data_dir: Path | None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float32], dict[int, str]]:
     """Measure combinations of branch and design; tell which could not be, and why."""
@@ -68,8 +68,9 @@ def measure_all(
                 continue
             of_label = {row: of_row[row] for row in rows}
             parts += _parts(fold_tasks(grid, cells), of_label, crossing, n_flips)
+        readers = executor if shares_cells(executor) else None
         found = run_each(
-            measure_part, [part for part, _ in parts], executor, label=f"{dataset.name}: universes"
+            measure_part, [part for part, _ in parts], readers, label=f"{dataset.name}: universes"
         )
         for (_, rows), measured in zip(parts, found, strict=True):
             numbers[rows], t[rows] = measured.numbers, measured.t

@@ -14,6 +14,7 @@ import pandas as pd
 
 from recbias.data.datasets import load_dataset
 from recbias.errors import ConfigError
+from recbias.experiment.engine import Workers
 from recbias.experiment.grid import Grid
 from recbias.multiverse.crossing import Crossing, cross
 from recbias.multiverse.defaults import default_options
@@ -292,7 +293,7 @@ def universes(
     start: str | None = None,
     seeds: Sequence[int] = (1,),
     n_flips: int = N_FLIPS,
-    workers: int = 1,
+    workers: Workers = 1,
     data_dir: Path | None = None,
 ) -> Universes:
     """Compare two systems under all combinations of the options of an evaluation.

@@ -574,3 +574,50 @@ def rank_among_sample(
             continue
         condensed[entry] = 1 + count_above(member_keys[:n_judged], key)
         rank[entry] = condensed[entry] + count_above(member_keys[n_judged:], key)
+
+
+@nb.njit(cache=True, nogil=True)
+def find_listed(
+    lists: Array,
+    train_indptr: Array,
+    train_item: Array,
+    test_indptr: Array,
+    test_item: Array,
+    candidate: Array,
+    rank: Array,
+    condensed: Array,
+    n_scored: Array,
+) -> tuple[int, int, int]:
+    """Rank the test ratings by lists; return user, item and kind of what must not be in a list.
+
+    Kinds are 0 for an item that does not exist, 1 for one that is there twice, 2 for a training
+    item, and -1 if nothing is wrong.
+    """
+    n_items = len(candidate)
+    in_train, in_list, in_test = np.full((3, n_items), -1)
+    row = np.empty(n_items, dtype=np.int64)
+    for user in range(len(lists)):
+        in_train[train_item[train_indptr[user] : train_indptr[user + 1]]] = user
+        for entry in range(test_indptr[user], test_indptr[user + 1]):
+            in_test[test_item[entry]] = user
+            row[test_item[entry]] = entry
+        place = judged = 0
+        for item in lists[user]:
+            if item < 0:
+                continue
+            if item >= n_items:
+                return user, item, 0
+            if in_list[item] == user:
+                return user, item, 1
+            if in_train[item] == user:
+                return user, item, 2
+            in_list[item] = user
+            if not candidate[item]:
+                continue
+            place += 1
+            if in_test[item] == user:
+                judged += 1
+                rank[row[item]] = place
+                condensed[row[item]] = judged
+        n_scored[user] = place
+    return -1, -1, -1

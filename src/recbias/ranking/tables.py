@@ -12,6 +12,7 @@ import numpy.typing as npt
 from recbias.errors import ContractError
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import candidate_items, n_all_targets
+from recbias.ranking.kernels import find_listed
 
 __all__ = ["RankTable", "Ties"]
 
@@ -225,33 +226,18 @@ class RankTable:
             raise ContractError(
                 f"lists: {lists.dtype} {lists.shape}, expected integers ({train.n_users}, length)"
             )
-        listed = lists >= 0
-        user, item = np.nonzero(listed)[0], lists[listed].astype(np.int64)
-        pairs = user * train.n_items + item
-        train_pairs = train.user.astype(np.int64) * train.n_items + train.item
-        again = np.ones(len(pairs), dtype=bool)
-        again[np.unique(pairs, return_index=True)[1]] = False
-        for wrong, problem in (
-            (item >= train.n_items, "is no item of the data"),
-            (again, "is there twice"),
-            (np.isin(pairs, train_pairs), "is a training item"),
-        ):
-            if wrong.any():
-                at = int(np.argmax(wrong))
-                known = train.item_ids[item[at]] if item[at] < train.n_items else item[at]
-                raise ContractError(
-                    f"the list of user {train.user_ids[user[at]]}: item {known} {problem}"
-                )
-        among = np.isin(item, candidate_items(split, candidates))
-        user, pairs = user[among], pairs[among]
-        place = np.arange(len(user)) - np.searchsorted(user, user) + 1
-        judged = np.isin(pairs, test.user.astype(np.int64) * train.n_items + test.item)
-        before = np.concatenate([[0], np.cumsum(judged)])
-        condensed = before[1:] - before[np.searchsorted(user, user)]
-        order = np.argsort(pairs[judged])
+        candidate = np.zeros(train.n_items, dtype=bool)
+        candidate[candidate_items(split, candidates)] = True
         rank, condensed_rank = np.zeros((2, len(test)), dtype=np.int32)
-        rows = np.isin(test.user.astype(np.int64) * train.n_items + test.item, pairs)
-        rank[rows], condensed_rank[rows] = place[judged][order], condensed[judged][order]
+        n_scored = np.zeros(test.n_users, dtype=np.int32)
+        user, item, kind = find_listed(
+            lists.astype(np.int64), train.indptr, train.item, test.indptr, test.item, candidate,
+            rank, condensed_rank, n_scored,
+        )  # fmt: skip
+        if kind >= 0:
+            problem = ("is no item of the data", "is there twice", "is a training item")[kind]
+            known = train.item_ids[item] if kind else item
+            raise ContractError(f"the list of user {train.user_ids[user]}: item {known} {problem}")
         return cls(
             per="user",
             n_users=test.n_users,
@@ -261,5 +247,5 @@ class RankTable:
             rank=rank,
             condensed_rank=condensed_rank,
             n_targets=n_all_targets(split, candidates).astype(np.int32),
-            n_scored=np.bincount(user, minlength=test.n_users).astype(np.int32),
+            n_scored=n_scored,
         )

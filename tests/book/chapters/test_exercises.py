@@ -19,12 +19,10 @@ from recbias.book.chapters.design_alternatives.exercises import (
     check_lemma_broken,
     check_one_pass,
     check_random,
-    check_threshold,
     check_toy,
 )
 from recbias.book.exercises import Checked
-from recbias.claims import chapters, claims
-from recbias.errors import ConfigError
+from recbias.claims import chapters
 
 NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
 BLOCK = re.compile(
@@ -292,16 +290,3 @@ def test_a_lemma_that_is_not_broken(order, shared, own, told: str) -> None:
     found = check_lemma_broken(order, shared, own)
     assert not found
     assert told in repr(found)
-
-
-def test_the_class_of_a_claim_does_not_tell_whether_its_verdict_may_change() -> None:
-    kinds = {claim.id: claim.kind for claim in claims()}
-    by_class = {
-        name: kinds[name] == "empirical"
-        for name in ("BCC17-EQ1", "BCC17-C-MAX1R", "BCC17-C-THETA", "BCC17-SETUP", "BCC17-C-RANGE")
-    }
-    found = check_threshold(by_class)
-    assert not found
-    assert "BCC17-C-THETA, BCC17-SETUP are not so" in repr(found)
-    with pytest.raises(ConfigError, match="not asked for: BCC17-F9"):
-        check_threshold({"BCC17-F9": True})

@@ -418,6 +418,7 @@ def test_the_table_stands_beside_published_values() -> None:
     assert "share the highest score" in optima_sentence(table)
 
 
+@pytest.mark.slow
 def test_the_order_of_ties_decides_where_users_liked_nothing() -> None:
     """The findings of the page hold in the world of the systems page, and fail if turned round."""
     topic = "true vs false positive disagreement"

@@ -45,6 +45,7 @@ def bars(
     numbers: str = "",
     marks: Mapping[str, str] | None = None,
     share_x: bool = True,
+    width: float = WIDTH,
 ) -> Picture:
     """Draw a bar for each value, a row for each name, in panels.
 
@@ -56,7 +57,10 @@ def bars(
     """
     names, marks = names_in(rows, row), marks or {}
     keys = ["measured", *marks.values()] if marks else []
-    figure, panels = _laid_out(rows, row, names, title, keys=keys, across=across, share_x=share_x)
+    figure, panels = _laid_out(
+        rows, row, names, title, keys=keys, across=across, share_x=share_x, width=width
+    )
+    room = 1.22 if len(panels) == 1 and width >= WIDTH else 1.5  # for what is written
     for panel in panels:
         number = panel.place if coloured_by == "panel" else 0
         numbered = range(len(names)) if coloured_by == "row" else [number] * len(names)
@@ -69,12 +73,12 @@ def bars(
                 label=label,
             )  # fmt: skip
         if numbers:
-            _write_numbers(panel, value, numbers, room=1.22 if len(panels) == 1 else 1.5)
+            _write_numbers(panel, value, numbers, room=room)
     if not numbers:
         for panel in panels:  # now that all of them are filled, if they share a scale
             panel.axis.set_xlim(left=0)
             _hatch_above_ceiling(panel)
-    return finished(figure, title, n_columns=abreast(keys, 3), order=keys)
+    return finished(figure, title, n_columns=abreast(keys, 3, width=width), order=keys)
 
 
 def parts(

@@ -3,13 +3,14 @@
 An answer is found for every combination of options (`advise`). `questions_html` writes each line
 once, with what it measures and misses, as a table that needs no script; the sentences of all
 paragraphs once, in the order in which they stand; and which of them belong to which combination.
-``book/_static/guide.js`` shows those of the chosen one.
+``book/_static/guide.js`` shows those of the chosen one, and keeps the six options in the address.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -59,6 +60,9 @@ QUESTIONS: Mapping[str, Axis] = {
     ),
 }
 """By name what is asked. The first options are those of most public data."""
+
+_LETTERS = string.digits + string.ascii_letters
+"""The page names what is shown by a letter: there are 256 combinations."""
 
 Codes = Mapping[str, str]
 """By question the option that was chosen."""
@@ -353,7 +357,8 @@ def questions_html(dataset: Mapping[str, Any]) -> str:
     distinct = list(dict.fromkeys(states))
     document = {
         "states": distinct,
-        "chosen": [distinct.index(state) for state in states],
+        "letters": _LETTERS[: len(distinct)],
+        "chosen": "".join(_LETTERS[distinct.index(state)] for state in states),
     }
     text = json.dumps(document, separators=(",", ":"))
     return (
@@ -396,7 +401,7 @@ def _controls() -> str:
     for name, axis in QUESTIONS.items():
         buttons = "".join(
             f'<label><input type="radio" name="guide-{name}" value="{code}"'
-            f"{' checked' if not place else ''}/> <span>{escape(words)}</span></label>"
+            f"{' checked' if not place else ''}/> {escape(words)}</label>"
             for place, (code, words) in enumerate(axis.options.items())
         )
         groups.append(f"<fieldset><legend>{escape(axis.title)}</legend>{buttons}</fieldset>")
@@ -425,12 +430,12 @@ def _tables(
         told = (
             f"<dt>It measures</dt><dd>{escape(design.measures)}</dd>"
             f"<dt>It misses</dt><dd>{escape(design.misses)}</dd>"
-            "<dt>Report beside it, with these parts of the line changed</dt>"
+            "<dt>Report beside it, with this in the line</dt>"
             f"<dd><ul>{beside}</ul></dd>"
         )
         asks = escape(f"{design.asks[0].upper()}{design.asks[1:]}.")
         rows.append((asks, written, f"<dl>{told}</dl>"))
-    head = ("if", "line", "what it says")
+    head = ("if", "line", "says")
     notes = "".join(f"<li>{_code(note)}{_said(name)}</li>" for name, note in NOTES.items())
     told = "".join(f"<li>{_code(sentence)}</li>" for sentence in sentences)
     return (

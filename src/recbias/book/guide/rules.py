@@ -234,17 +234,17 @@ def basis_html(
     rule: Rule, verdicts: Mapping[str, Mapping[str, str]], at_home: Mapping[str, str]
 ) -> str:
     """Write where the sentences of a rule hold, and apart from it what became of its claims."""
-    places = _PLACES if len(rule.findings) > 1 else ("this",)
+    places = _PLACES if len(rule.findings) > 1 else ("It",)
     told = [
-        f"{place.capitalize()} sentence {_standing(name, speaks, verdicts[name])}."
+        f"{place} {_standing(name, speaks, verdicts[name])}."
         for place, (name, speaks) in zip(places, rule.findings.items(), strict=False)
     ]
     listed = ", ".join(f"{claim_link(claim, claim)} ({at_home[claim]})" for claim in rule.claims)
-    behind = f" What the papers claim: {listed}." if listed else ""
+    behind = f" Claims: {listed}." if listed else ""
     return f'<span class="basis">{" ".join(told)}{behind}</span>'
 
 
-_PLACES = ("the first", "the second", "the third", "the fourth")
+_PLACES = ("The first", "The second", "The third", "The fourth")
 
 
 def _standing(name: str, speaks: str, verdicts: Mapping[str, str]) -> str:

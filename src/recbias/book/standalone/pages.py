@@ -24,8 +24,8 @@ from nbformat import NotebookNode
 
 from recbias.book.html import svg_description
 
-_STYLES = ("sheet.css", "cards.css", "systems.css", "explorer.css")
-_SCRIPTS = ("explorer.js", "scorecard.js")
+_STYLES = ("sheet.css", "cards.css", "systems.css", "choices.css", "explorer.css")
+_SCRIPTS = ("choices.js", "explorer.js", "scorecard.js")
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _FENCE = re.compile(r"(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:+-]+)\} ?(?P<argument>.*)$")
 _ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}(?P<ticks>`+)(?P<text>.+?)(?P=ticks)", re.DOTALL)

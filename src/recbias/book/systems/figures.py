@@ -8,7 +8,8 @@ from functools import partial
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
-from recbias.book.figures import Figure, bars, dots
+from recbias.book.figures import NARROW, Figure, bars, dots
+from recbias.book.html import number_word
 from recbias.book.systems.readings import factor_text
 from recbias.book.systems.sensitivity import spans
 from recbias.book.systems.validation import MEASURES
@@ -23,9 +24,10 @@ def one_name(named: Results) -> Figure:
 
     def message(rows: pd.DataFrame) -> str:
         least, most = rows["value"].min(), rows["value"].max()
-        apart = f"a factor of {factor_text(most, least)}" if least else "and one of them never hits"
+        apart = f"a factor of {factor_text(most, least)}" if least else "and one never hits"
         return (
-            f"{len(rows)} algorithms of one name: {metric} is {least:.4f} to {most:.4f},\n{apart}"
+            f'{number_word(len(rows)).capitalize()} algorithms called "user kNN, cosine":\n'
+            f"{metric} from {least:.4f} to {most:.4f}, {apart}"
         )
 
     table = named.table(label, metric)[["value", "low", "high"]]
@@ -39,7 +41,7 @@ def one_name(named: Results) -> Figure:
         message,
         'Bars of precision with 95 percent intervals, one for each reading of "user kNN, cosine", '
         "the best on top.",
-        partial(bars, row="system", across=metric, numbers=".4f"),
+        partial(bars, row="system", across=metric, numbers=".4f", width=NARROW),
         f"one-name-{named.dataset['name']}",
     )
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from recbias.book.exercises import Checked, called, is_number, not_yet, right
+from recbias.book.html import number_word
 
 _CASES = (
     ((6, 3, 1, 0), (4, 3, 2, 1)),
@@ -64,16 +65,13 @@ def check_index(index: Callable[[Sequence[int], Sequence[int]], float]) -> Check
             if abs(answer - value) < 1e-6:
                 return not_yet(f"{call}{hint}")
         return not_yet(
-            f"{call}Write the {_NUMBERS[len(prior)]} items one under the other: both shares, both "
-            "smoothed shares, and the logarithm of their ratio."
+            f"{call}Write the {number_word(len(prior))} items one under the other: both shares, "
+            "both smoothed shares, and the logarithm of their ratio."
         )
     return right(
         f"it agrees in {len(_CASES)} catalogues. In one of them it is below 0, which a divergence "
         "never is: the logarithms are smoothed, and what they are weighted by is not."
     )
-
-
-_NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 
 # -- what an even spread does not notice -----------------------------------------------------------

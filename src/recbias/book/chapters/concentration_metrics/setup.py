@@ -30,10 +30,6 @@ LAMBDA = 0.8
 CUTOFFS: tuple[int, ...] = (5, 10, 20, 50)
 """Lengths of lists at which metrics are compared with each other."""
 
-_ONE_SEED = ("ml-1m",)
-"""Data sets whose systems are trained once in each fold, so far. The four other seeds of the four
-systems with random training take about 15 minutes of one processor, and measuring them 5 more."""
-
 _ADDED: tuple[tuple[str, str], ...] = (
     ("mccrs20", "Average rating"),
     ("modern", "Relevant popularity"),
@@ -70,7 +66,7 @@ def line_up_of(dataset: str, min_rating: float, n_seeds: int | None = None) -> t
     (16, [('RankSGD', 5), ('LRMF', 5)])
     """
     if n_seeds is None:
-        n_seeds = 1 if dataset in _ONE_SEED else training_seeds(dataset)
+        n_seeds = training_seeds(dataset)
     known = {
         (label, system.name): system
         for label in dict(_ADDED)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 from recbias.book.exercises import Checked, called, is_number, not_yet, right
-from recbias.claims.records import criteria_of
-from recbias.errors import ConfigError
 from recbias.testing import naive_list, naive_measure
 
 TOY = """
@@ -252,47 +249,3 @@ def check_lemma_broken(
         f"the lower bound is {lower} and 1RP@1 is {value}, so that it holds. Where would a sample "
         "have to stand to make a run miss?"
     )
-
-
-# -- another threshold -----------------------------------------------------------------------------
-_ASKED = ("BCC17-EQ1", "BCC17-C-MAX1R", "BCC17-C-THETA", "BCC17-SETUP", "BCC17-C-RANGE")
-
-
-def _can_change(claim: str) -> bool:
-    """Tell from the criterion whether a part of a claim may turn with the threshold."""
-    records = criteria_of("design alternatives")[claim].records
-    return any(
-        record.check == "threshold" or not (record.check or record.exact) for record in records
-    )
-
-
-def check_threshold(can_change: Mapping[str, Any]) -> Checked:
-    """Check which verdicts may change when items are relevant from 4 stars instead of 5.
-
-    Examples
-    --------
-    >>> check_threshold({"BCC17-EQ1": True})
-    Not yet: BCC17-EQ1 is not so. Read on its card what each part measures, and whether that is an
-    identity or a number. No answer yet for BCC17-C-MAX1R, BCC17-C-THETA, BCC17-SETUP,
-    BCC17-C-RANGE.
-    """
-    if unknown := set(can_change) - set(_ASKED):
-        raise ConfigError(f"not asked for: {', '.join(sorted(unknown))}")
-    open_yet = [claim for claim in _ASKED if not isinstance(can_change.get(claim), bool)]
-    wrong = [
-        claim
-        for claim in _ASKED
-        if claim not in open_yet and can_change[claim] != _can_change(claim)
-    ]
-    if not wrong and not open_yet:
-        return right("a verdict follows from the parts of its criterion, whatever its class.")
-    sentences = []
-    if wrong:
-        are = "is" if len(wrong) == 1 else "are"
-        sentences.append(
-            f"{', '.join(wrong)} {are} not so. Read on its card what each part measures, and "
-            "whether that is an identity or a number."
-        )
-    if open_yet:
-        sentences.append(f"No answer yet for {', '.join(open_yet)}.")
-    return not_yet(" ".join(sentences))

@@ -22,25 +22,15 @@ class Design:
     ----------
     label
         Of the protocol in the chapter's grid.
-    words
-        Which items are ranked; a line break where a narrow figure may have one.
-    code
-        In the paper's codes.
+    name
+        Which items are ranked.
+    head
+        The same, as the head of a narrow column.
     """
 
     label: str
-    words: str
-    code: str
-
-    @property
-    def name(self) -> str:
-        """Its words in one line."""
-        return self.words.replace("\n", " ")
-
-    @property
-    def title(self) -> str:
-        """What a panel is called."""
-        return f"{self.words}\n{self.code}"
+    name: str
+    head: str
 
 
 def four_designs(size: int, n_sampled: int) -> tuple[Design, ...]:
@@ -52,10 +42,10 @@ def four_designs(size: int, n_sampled: int) -> tuple[Design, ...]:
     ['all tested items', '1,000 sampled', '1 relevant + 99 sampled', 'own test ratings']
     """
     return (
-        Design("AR", "all tested\nitems", "TI-AN-AR"),
-        Design("NN", f"{n_sampled:,}\nsampled", "TI-NN-AR"),
-        Design("1R", f"1 relevant\n+ {size - 1:,} sampled", "TI-NN-1R"),
-        Design("R_test", "own test\nratings", "no code"),
+        Design("AR", "all tested items", "all\ntested"),
+        Design("NN", f"{n_sampled:,} sampled", f"{n_sampled:,}\nsampled"),
+        Design("1R", f"1 relevant + {size - 1:,} sampled", f"1 plus\n{size - 1:,}"),
+        Design("R_test", "own test ratings", "own\nratings"),
     )
 
 
@@ -65,14 +55,6 @@ def moved_pairs(results: Results, first: str, second: str) -> int:
     values = [[quantity.value for quantity in order.values()] for order in orders]
     drawn = [np.array([quantity.drawn for quantity in order.values()]) for order in orders]
     return len(opposed_pairs(*values, *drawn))
-
-
-def precision_quoted(results: Results, system: str = "Popularity") -> dict[str, str]:
-    """Write the precision of a system under each design, by label, with three digits."""
-    return {
-        label: defined(results[system, label, str(results.metric(label, "P"))].value, ".3f")
-        for label in ("AI", "AR", "NN", "1R", "R_test")
-    }
 
 
 def taus_quoted(results: Results) -> dict[str, str]:

@@ -40,12 +40,11 @@ READINGS = {
 }
 """Parts of the parameter grid that hold the MF and the kNN settings, by reading (E25)."""
 
+BESIDE = ("Random", "Popularity", "pLSA")
+"""Systems that the parameter grid is set beside."""
+
 LEMMA_SYSTEMS = ("pLSA", "Popularity", "kNN (rating prediction)", "kNN (ranking)")
 """Systems of the Fig. 3 experiment: the paper's two, kNN in both readings, and Popularity."""
-
-
-MOVIELENS_1M = ("ml-1m", "ml-1m-stars", "ml-1m-folds")
-"""Datasets that hold the ratings of the paper, with merged stars or without."""
 
 
 def protocols(min_rating: float, *, size: int = 100, n_sampled: int = 1000) -> dict[str, str]:

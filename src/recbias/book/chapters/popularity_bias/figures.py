@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from typing import cast
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import FuncFormatter
 
 from recbias.book.chapters.popularity_bias.concentration import (
     STEPS,
@@ -17,20 +15,21 @@ from recbias.book.chapters.popularity_bias.concentration import (
     short_title,
     trec_marginals,
 )
-from recbias.book.chapters.popularity_bias.law import world_name
 from recbias.book.chapters.popularity_bias.pure_skew import DATA, RANDOM, SHARE, WORLD
-from recbias.book.chapters.popularity_bias.relation_map import mapped
+from recbias.book.chapters.popularity_bias.relation_map import AT_SKEW
+from recbias.book.chapters.popularity_bias.relation_map import overrated as factors_of
 from recbias.book.chapters.popularity_bias.setup import FIGURE_5
-from recbias.book.figures import Figure, bars, dots, field, lines
+from recbias.book.figures import NARROW, Figure, bars, dots, lines
 from recbias.book.findings import said
 from recbias.book.non_personalised import measured_beside_predicted
 from recbias.claims.ledger import claims
 from recbias.claims.quantities import over_worlds
 from recbias.claims.regions import defined
-from recbias.data.datasets import dataset_info
-from recbias.data.simulation import PowerLawOptions, parse_world, power_law
 from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
+
+_TITLE = 42
+"""Characters of a line of a title, in a figure as wide as a phone."""
 
 _BARS = {
     DATA: "Popularity, real ratings",
@@ -38,28 +37,38 @@ _BARS = {
     RANDOM: "random ranking",
 }
 _CUMULATIVE = partial(
-    lines, x="share of items", across="share of the items, most popular first",
-    up="their share of all counts", points=False, diagonal=True, height=4.4,
+    lines, x="share of items", across="share of the items, most liked first",
+    up="their share of all likes", points=False, diagonal=True, height=3.6, width=NARROW,
     limits={"xlim": (0, 1), "ylim": (0, 1.02)},
 )  # fmt: skip
 
 
-def skew(pure_skew: Table, designs: Mapping[str, str]) -> Figure:
+def skew(pure_skew: Table) -> Figure:
     """Show what Popularity scores on ratings and without taste, beside a random ranking."""
     rows = [
-        (name, words, score.value, *score.interval)
-        for label, name in designs.items()
+        (words, score.value, *score.interval)
         for quantity, words in _BARS.items()
-        for score in [pure_skew[{"design": label, "quantity": quantity}]]
+        for score in [pure_skew[{"design": "AR", "quantity": quantity}]]
     ]
     return Figure(
         "skew",
-        pd.DataFrame(rows, columns=["panel", "what", "value", "low", "high"]),
-        said("own/SKEW-SHARE-AR", {"pure_skew": pure_skew}, width=48),
+        pd.DataFrame(rows, columns=["what", "value", "low", "high"]),
+        said(
+            "own/SKEW-SHARE-AR",
+            {"pure_skew": pure_skew},
+            width=_TITLE,
+            holds="Without any taste Popularity still has {value} of its precision",
+            refuted="Without any taste Popularity has no more than {value} of its precision",
+            open="Without any taste Popularity has perhaps {value} of its precision",
+        )
+        or "What Popularity scores with taste and without",
         "Bars of the precision of Popularity on real ratings and in worlds with the same counts "
-        "and no taste, and of a random ranking, under two designs.",
-        partial(bars, row="what", coloured_by="row", numbers=".3f", share_x=False),
-    )
+        "and no taste, and of a random ranking.",
+        partial(
+            bars, row="what", coloured_by="row", numbers=".3f", share_x=False, width=NARROW,
+            across="precision among all tested items",
+        ),
+    )  # fmt: skip
 
 
 def chain(counts: Table) -> Figure:
@@ -67,10 +76,7 @@ def chain(counts: Table) -> Figure:
 
     def message(rows: pd.DataFrame) -> str:
         head = rows["share"].iloc[: len(counts.frame) // 10].sum()
-        return (
-            "The tenth of the items with most training ratings\n"
-            f"has {head:.0%} of what is relevant in the test"
-        )
+        return f"The most rated tenth of the items has\n{head:.0%} of what is relevant in the test"
 
     groups = counts.frame
     ratio = groups["positives"].sum() / groups["training"].sum()
@@ -83,8 +89,8 @@ def chain(counts: Table) -> Figure:
         "each of twenty groups of items, with the line of proportion.",
         partial(
             lines, x="training", y="positives", joined=False, predicted="proportional", log=True,
-            log_up=True, height=4.2, across="training ratings of an item",
-            up="relevant test ratings",
+            log_up=True, height=3.6, across="training ratings of an item",
+            up="relevant test ratings", width=NARROW,
         ),
         "popularity-chain",
     )  # fmt: skip
@@ -93,72 +99,41 @@ def chain(counts: Table) -> Figure:
 def rankings(results: Results, predicted: Table) -> Figure:
     """Show what rankings that are the same for everybody score, beside what theory predicts."""
     metric = str(results.metric("AR", "P"))
-
-    def message(rows: pd.DataFrame) -> str:
-        values = {row["ranking"]: row["value"] for row in rows.to_dict("records")}
-        best, second = sorted(values, key=lambda name: -values[name])[:2]
-        if best == "Popularity":
-            return f"Popularity has the highest {metric} of them,\n{second} the next"
-        if not values[best] > 0:
-            return f"No ranking has a {metric}\nabove 0"
-        share = values["Popularity"] / values[best]
-        return f"{best} has the highest {metric},\nPopularity {share:.0%} of it"
-
+    told = said(
+        "BCC17-C-POPOPT/5",
+        {"baselines": results},
+        width=_TITLE,
+        holds="Of rankings for everybody Popularity is the best",
+        refuted="Of rankings for everybody {which} is better than Popularity",
+        open="Of rankings for everybody Popularity and {which} cannot be told apart",
+    )
     rows = measured_beside_predicted(results, predicted)
     forms = [name for name in rows.columns if name not in ("value", "low", "high")]
     return Figure(
         "rankings",
         rows.rename_axis("ranking").reset_index(),
-        message,
+        told or "Rankings that are the same for everybody",
         "Bars of the precision of five rankings that are the same for everybody, with two "
         "predictions for each.",
         partial(
-            bars, row="ranking", across=metric, marks={form: f"predicted, {form}" for form in forms}
+            bars, row="ranking", across=metric, width=NARROW,
+            marks={form: f"predicted, {form}" for form in forms},
         ),
         f"rankings-{results.dataset['name']}",
-    )
-
-
-def power_laws(laws: Table, alphas: Sequence[float]) -> Figure:
-    """Show how the counts that a power law gives to items cumulate, by its exponent."""
-
-    def message(rows: pd.DataFrame) -> str:
-        ginis = rows.set_index("exponent")["gini"].sort_index()
-        return (
-            f"From exponent {ginis.index[0]:g} to {ginis.index[-1]:g} the counts of items go\n"
-            f"from a Gini coefficient of {ginis.iloc[0]:.2f} to {ginis.iloc[-1]:.2f}"
-        )
-
-    ginis = laws.frame.groupby("alpha")["gini"].mean()
-    shares = np.linspace(0, 1, STEPS + 1)
-    curves = []
-    for alpha in alphas:
-        world = cast(PowerLawOptions, parse_world(world_name(alpha, 1)))
-        counts = power_law(world.items, 1.0, alpha=alpha, offset=world.offset or 0.0)
-        curve = {"share of items": shares, "value": share_of_most_popular(counts, shares)}
-        named = {"exponent": alpha, "gini": ginis[alpha], "line": f"exponent {alpha:g}"}
-        curves.append(pd.DataFrame({**named, **curve}))
-    return Figure(
-        "laws",
-        pd.concat(curves, ignore_index=True),
-        message,
-        "Cumulative share of the ratings against the share of items, most popular first, a line "
-        "for each exponent of the power law.",
-        _CUMULATIVE,
-        "figure-5-left",
-    )
+    )  # fmt: skip
 
 
 def exponents(simulated: Table, metric: str, *, name: str) -> Figure:
     """Show a metric of systems where nobody prefers anything, over the skew of popularity."""
 
-    def message(rows: pd.DataFrame) -> str:
-        at = rows.set_index(["system", "alpha"])["value"]
-        first, last = (float(end) for end in (rows["alpha"].min(), rows["alpha"].max()))
-        ends = [at["Popularity", alpha] for alpha in (first, last)]
-        return (
-            f"Without taste, {name} of Popularity goes from {ends[0]:.4f} to {ends[1]:.3f}\n"
-            f"with the skew; that of Random is {at['Random', first]:.4f} at first"
+    def message(_: pd.DataFrame) -> str:
+        return said(
+            "BCC17-F5C/1",
+            {"skew": simulated},
+            width=_TITLE,
+            holds="Without taste skew alone makes Popularity score {value} as much",
+            refuted="Without taste skew makes Popularity score only {value} as much",
+            open="Without taste skew may make Popularity score more",
         )
 
     published = _published_at_zero()
@@ -177,7 +152,7 @@ def exponents(simulated: Table, metric: str, *, name: str) -> Figure:
         partial(
             lines, x="alpha", line="system", across="exponent of popularity", up=name, apart=0.012,
             whiskers=True, ticks=sorted(simulated.frame["alpha"].unique()),
-            limits={"ylim": (0, None)}, height=4.0,
+            limits={"ylim": (0, None)}, height=3.4, keys_abreast=1, width=NARROW,
         ),
         "figure-5-centre",
     )  # fmt: skip
@@ -196,9 +171,10 @@ def collections(concentration: Table) -> Figure:
 
     def message(rows: pd.DataFrame) -> str:
         half = rows.loc[rows["line"] == own, "half"].iloc[0]
+        reached = rows.loc[rows["high"] >= 0.5, "share of items"].min()
         return (
-            f"{own}: {defined(half, '.0%')} of the liked items have\n"
-            "half of all positives; TREC is nearly flat"
+            f"{own}: {defined(half, '.0%')} of the liked items\n"
+            f"have half of all likes; of TREC, {defined(reached, '.0%')} at least"
         )
 
     shares = np.linspace(0, 1, STEPS + 1)
@@ -227,49 +203,14 @@ def collections(concentration: Table) -> Figure:
     )
 
 
-def closed_form(simulated: Table, laws: Table, metric: str) -> Figure:
-    """Show Popularity under 1R, the lemma's bounds, and the closed form read in two ways."""
-    measured = "measured, within the bounds of the lemma"
-    whole, sets = (
-        f"lower bound in closed form, {items}" for items in ("the whole ranking", "the target sets")
-    )
-
-    def message(rows: pd.DataFrame) -> str:
-        by_line = rows.set_index(["line", "alpha"])["value"]
-        ratio = by_line[whole] / by_line[measured]
-        return (
-            "The closed lower bound over the whole ranking is\n"
-            f"{ratio.min():.2f} to {ratio.max():.2f} times what it bounds"
-        )
-
-    of_runs = metric.removeprefix("P")
-    columns = {metric: "value", f"lower{of_runs}": "low", f"upper{of_runs}": "high"}
-    means = simulated.select(system="Popularity").groupby("alpha")[list(columns)].mean()
-    closed = laws.frame.groupby("alpha")[["closed_whole", "closed_lower"]].mean()
-    rows = [means.rename(columns=columns).assign(line=measured)]
-    for line, column in ((whole, "closed_whole"), (sets, "closed_lower")):
-        rows.append(closed[[column]].rename(columns={column: "value"}).assign(line=line))
-    return Figure(
-        "closed",
-        pd.concat(rows).reset_index(),
-        message,
-        "Three lines against the exponent of popularity, one of them in a band.",
-        partial(
-            lines, x="alpha", across="exponent of popularity", up="1RP@10 of Popularity",
-            ticks=sorted(means.index), limits={"ylim": (0, None)}, keys_abreast=1, height=3.6,
-        ),
-        "closed-form",
-    )  # fmt: skip
-
-
 def shares(pure_skew: Table, designs: Mapping[str, str]) -> Figure:
     """Show by data set and design what share of Popularity's score is there without taste."""
 
     def message(rows: pd.DataFrame) -> str:
         low, high = rows["value"].min(), rows["value"].max()
         return (
-            f"Without taste Popularity keeps {defined(low, '.0%')} to {defined(high, '.0%')}\n"
-            "of its score, by data and design"
+            f"Without taste Popularity keeps {defined(low, '.0%')}\n"
+            f"to {defined(high, '.0%')} of its score, by data and design"
         )
 
     rows = [
@@ -286,38 +227,42 @@ def shares(pure_skew: Table, designs: Mapping[str, str]) -> Figure:
         "each dataset and design.",
         partial(
             dots, row="data", line="design", levels=(1,), from_zero=True,
-            across="score without taste / score on the ratings",
+            across="without taste / on the ratings", width=NARROW,
         ),
         "pure-skew",
     )  # fmt: skip
 
 
-def overrated(relation_map: Table, points: Table) -> Figure:
-    """Show how far 1R overrates Popularity over two properties of worlds, with data sets on it."""
+_FACTORS = {"observed": "in the test", "true": "by what people like"}
 
-    def message(rows: pd.DataFrame) -> str:
-        most, share = rows["overrated"].max(), (rows["overrated"] > 1).mean()
-        return (
-            f"1R overrates Popularity up to {most:.0f} times,\n"
-            f"and in {share:.0%} of the fields of this map"
-        )
 
-    cells = mapped(relation_map)
-    wide = points.frame.pivot_table(
-        index="dataset", columns="quantity", values="value", sort=False
-    ).reset_index()
-    names = [short_title(dataset_info(name).title) for name in wide["dataset"]]
+def overrated(relation_map: Table) -> Figure:
+    """Show what Popularity seems and is worth, over how popularity relates to liking."""
+    at_skew = relation_map.select(system="Popularity", skew=AT_SKEW)
+    factors = factors_of(at_skew).assign(relation=at_skew["relation"])
+    rows = [
+        (words, relation, mean.value, *mean.interval)
+        for quantity, words in _FACTORS.items()
+        for relation, values in factors.groupby("relation")[quantity]
+        for mean in [over_worlds(values)]
+    ]
     return Figure(
-        "map",
-        cells.assign(value=np.log2(cells["overrated"])),
-        message,
-        "Map of how far one relevant item per run overrates Popularity, over skew and the relation "
-        "of popularity and liking, with three datasets on it.",
+        "overrated",
+        pd.DataFrame(rows, columns=["line", "relation", "value", "low", "high"]),
+        said(
+            "own/MAP-AGREEING",
+            {"relation_map": relation_map},
+            width=_TITLE,
+            holds="A test overrates Popularity even where popular is liked most: {value:.1f} times",
+            refuted="A test does not overrate Popularity where popular is liked most",
+            open="A test may overrate Popularity even where popular is liked most",
+        ),
+        "Two lines over the relation of popularity and liking: how many times a random ranking "
+        "Popularity scores in a test, and how many times its lists are liked.",
         partial(
-            field, x="skew", y="relation", places=wide.assign(name=names), colours="RdBu_r",
-            labels=("skew: Gini of the items' ratings", "relation of popularity and liking"),
-            key="how far 1R overrates Popularity",
-            written=FuncFormatter(lambda value, _: f"{2.0**value:g}"), key_ticks=(-4, -2, 0, 2, 4),
+            lines, x="relation", whiskers=True, level=1, ticks=(-1, -0.5, 0, 0.5, 1),
+            limits={"ylim": (0, None)}, up="times a random ranking", width=NARROW, height=3.2,
+            across="popular items are liked less (\N{MINUS SIGN}), more (+)",
         ),
         "overrated",
     )  # fmt: skip

@@ -53,6 +53,9 @@ RELATION_MAP: Mapping[str, Any] = {
 }
 """What the chapter asks of `relation_map`, whatever the data of its page."""
 
+AT_SKEW = 0.65
+"""The skew of the map that is nearest to that of MovieLens."""
+
 POINTS: Mapping[str, Any] = {
     "liked": {"cm100k": 3, "coat": 4, "synthetic": 4},
     "split": "ratio 0.2",

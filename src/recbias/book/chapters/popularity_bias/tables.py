@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from recbias.book.chapters.popularity_bias.concentration import short_title
 from recbias.book.chapters.popularity_bias.pure_skew import DATA, WORLD
-from recbias.book.html import markdown_table, plain
+from recbias.book.html import folded, markdown_table, plain
 from recbias.claims.regions import defined
+from recbias.data.datasets import dataset_info
 from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
 
@@ -19,7 +21,7 @@ def fits_table(table: Table) -> str:
         for row in table.frame.to_dict("records")
     ]  # fmt: skip
     head = ("fit", r"$\alpha$", "$c_1$", "$c_2$", "variance of the counts explained")
-    return markdown_table(head, rows)
+    return folded("The power law fitted to the counts of these data", markdown_table(head, rows))
 
 
 # -- the part of a score that is skew ----------------------------------------------------------
@@ -53,4 +55,23 @@ def floor_table(results: Results, table: Table) -> str:
         "system",
         *(f"{name}{what}" for name in labels.values() for what in ("", ", over skew")),
     )
+    return folded("All systems beside the floor", markdown_table(head, rows))
+
+
+def points_table(table: Table) -> str:
+    """Say of data sets that know liking what Popularity seems and is worth."""
+    rows = []
+    for name, known in table.frame.groupby("dataset", sort=False):
+        at = known.set_index("quantity")
+        rows.append(
+            (
+                short_title(dataset_info(str(name)).title),
+                *(f"{at.loc[of, 'value']:.2f}" for of in ("skew", "relation")),
+                *(
+                    "{value:.1f} ({low:.1f} to {high:.1f})".format(**at.loc[of])
+                    for of in ("observed", "true", "overrated")
+                ),
+            )
+        )
+    head = ("data", "skew", "relation", "in a test", "by what people like", "overrated")
     return markdown_table(head, rows)

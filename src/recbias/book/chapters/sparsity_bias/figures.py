@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
 from recbias.book.chapters.sparsity_bias.densities import pairs_by_share
 from recbias.book.chapters.sparsity_bias.turns import at_size, enough, ranked_pairs
-from recbias.book.figures import Figure, dots, lines, matrix, parts, ranks
-from recbias.book.non_personalised import BASELINES
+from recbias.book.figures import NARROW, Figure, dots, lines, matrix, parts, ranks
+from recbias.book.findings import said
 from recbias.claims.quantities import slope
 from recbias.claims.regions import defined
 from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
-from recbias.theory import FORMS
 
-_MARKED = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
-"""The systems of BCC17 Fig. 4, MF and kNN read as rating predictors (E25)."""
+_MARKED = ("pLSA", "Popularity", "Random")
+"""Systems that stand out: a good one, the one for everybody, and chance."""
+
+_LINE = 50
+"""Characters of a line of a title in a narrow figure."""
+
+_ALL = "median of the systems, from the least to the most"
 
 _WITH_NUMBERS = 10
 """So many systems leave room for numbers in the cells of a matrix."""
@@ -41,16 +42,6 @@ def _kept_labels(results: Results, label: str) -> dict[int, str]:
 
 def lists(results: Results, cutoff: int) -> Figure:
     """Show what is known of the items in a list: liked, rated lower, or nothing."""
-
-    def message(rows: pd.DataFrame) -> str:
-        first = rows[rows["system"] == rows["system"].iloc[0]]
-        unrated = cutoff * first["not rated"] / 100
-        return (
-            f"Of {cutoff} items that {first['system'].iloc[0]} recommends,\n"
-            f"{defined(unrated.iloc[0], '.1f')} are unrated; "
-            f"with {least} % of the test ratings {defined(unrated.iloc[1], '.1f')}"
-        )
-
     labels = _kept_labels(results, "AR")
     least = min(labels)
     metrics = [results.metric("AR", name) for name in ("P", "antiP")]
@@ -65,89 +56,58 @@ def lists(results: Results, cutoff: int) -> Figure:
     return Figure(
         "lists",
         pd.DataFrame(rows, columns=["panel", "system", "relevant", "rated lower", "not rated"]),
-        message,
+        said(
+            "own/AR-TENTH", {"systems": results}, width=_LINE,
+            holds="The same lists, judged by a tenth of the test ratings, keep {value} of their "
+            "precision or less",
+            refuted="The same lists, judged by a tenth of the test ratings: {which} keeps {value} "
+            "of its precision",
+            open="The same lists, judged by a tenth of the test ratings: even {which} keeps "
+            "{value} of its precision",
+        ),
         "Stacked bars for each system in two panels: shares of the recommended items that are "
         "known to be relevant, that the user rated as not relevant, and that the user did not "
         "rate.",
         partial(
-            parts, row="system", across="% of the list", most=100,
+            parts, row="system", across="% of the list", most=100, width=NARROW,
             colours={"relevant": "C0", "rated lower": "C1", "not rated": "0.85"},
         ),
     )  # fmt: skip
 
 
-def predictions(results: Results, predicted: Table) -> Figure:
-    """Show what rankings for everybody score under AR over what is predicted."""
-
-    def message(rows: pd.DataFrame) -> str:
-        off = {form: ratios["value"].dropna() for form, ratios in rows.groupby("form")}
-        with np.errstate(divide="ignore"):
-            printed, odds = (
-                ratios.iloc[np.abs(np.log(ratios)).argmax()] if len(ratios := off[form]) else np.nan
-                for form in FORMS
-            )
-        return (
-            f"Measured precision is up to {defined(printed, '.2f')} times what Eq. 3 predicts,\n"
-            f"and {defined(odds, '.2f')} times what the odds of each item do"
-        )
-
-    metric = str(results.metric("AR", "P"))
-    rows = []
-    for form, system in product(FORMS, BASELINES):
-        number = predicted[{"quantity": form, "label": "AR", "system": system}]
-        ratio = results[system, "AR", metric] / number
-        words = f"predicted by {form}"
-        rows.append((system, form, words, number.value, ratio.value, *ratio.interval))
-    return Figure(
-        "predicted",
-        pd.DataFrame(rows, columns=["system", "form", "line", "predicted", "value", "low", "high"]),
-        message,
-        "Measured over predicted precision for rankings that are the same for all users, by Eq. 3 "
-        "and by the odds of each item.",
-        partial(dots, row="system", levels=(1,), across="measured precision / predicted precision"),
-        f"predicted-{results.dataset['name']}",
-    )
-
-
-def courses(results: Results, cutoff: int, size: int) -> Figure:
-    """Show precision as test ratings go and target sets grow, beside theory: BCC17 Fig. 4."""
-
-    def message(rows: pd.DataFrame) -> str:
-        ranges = []
-        for panel in ("AR", "1R"):
-            own = rows[rows["panel"] == panel]
-            wide = own.pivot_table(index="system", columns="place", values="value")
-            left = wide[wide.columns.min()] / wide[wide.columns.max()]
-            ranges.append(f"{defined(left.min(), '.0%')} to {defined(left.max(), '.0%')}")
-        percent = int(rows.loc[rows["panel"] == "AR", "place"].min())
-        return (
-            f"With {percent} % of the test ratings AR precision is {ranges[0]}\n"
-            f"of its value, 1R precision {ranges[1]}"
-        )
-
-    metric, larger = f"P@{cutoff}", "1R, larger sets"
+def larger(results: Results, cutoff: int) -> Figure:
+    """Show 1R precision as target sets grow, beside what 1/t predicts: BCC17 Fig. 4, right."""
     sizes = {
         sampled: ("sizes", str(each))
         for each in results.grid.parsed_metrics["sizes"]
         if each.name == "P" and (sampled := dict(each.given).get("t"))
     }
-    panels = [
-        _course("AR", results, _kept(results, "AR", metric), 100, power=1),
-        _course("1R", results, _kept(results, "all-1R", f"{metric}|t={size}"), 100, power=0),
-        _course(larger, results, dict(sorted(sizes.items())), min(sizes), power=-1),
-    ]
+    rows = []
+    for system in results.systems:
+        smallest = results[system, *sizes[min(sizes)]].value * min(sizes)
+        for size, label_and_metric in sorted(sizes.items()):
+            quantity = results[system, *label_and_metric]
+            rows.append((system, size, quantity.value, *quantity.interval, smallest / size))
     return Figure(
-        "courses",
-        pd.concat(panels, ignore_index=True),
-        message,
-        "Precision of each system under AR and under 1R against the share of test ratings that is "
-        "kept, and under 1R against the size of the target sets, each beside what theory predicts.",
-        partial(
-            lines, x="place", line="system", joined=False, whiskers=True, marked=_MARKED,
-            across={"AR": "% kept", "1R": "% kept", larger: "size t"}, up={"AR": metric},
-            log=(larger,), log_up=(larger,), from_zero=("AR", "1R"),
+        "larger",
+        pd.DataFrame(rows, columns=["system", "size", "value", "low", "high", "predicted"]),
+        said(
+            "BCC17-F4R/3", {"systems": results}, width=_LINE,
+            holds="In larger target sets 1R precision falls as 1/t, that of {which} as t to the "
+            "power {value:.2f}",
+            refuted="In larger target sets 1R precision falls more slowly than 1/t: that of "
+            "{which} goes as t to the power {value:.2f}",
+            open="In larger target sets 1R precision falls, that of {which} as t to the power "
+            "{value:.2f} ({low:.2f} to {high:.2f})",
         ),
-        f"figure-4-{results.dataset['name']}",
+        "1R precision of each system against the size of the target sets, both in logarithms, "
+        "each beside a line that falls as 1/t from its first mark.",
+        partial(
+            lines, x="size", line="system", joined=False, whiskers=True, marked=_MARKED,
+            across="size t of the target sets", up=f"1RP@{cutoff}", log=True, log_up=True,
+            predicted="as 1/t", width=NARROW,
+        ),
+        f"larger-{results.dataset['name']}",
     )  # fmt: skip
 
 
@@ -156,30 +116,14 @@ def _kept(results: Results, label: str, metric: str) -> dict[int, tuple[str, str
     return {percent: (name, metric) for percent, name in _kept_labels(results, label).items()}
 
 
-def _course(
-    panel: str, results: Results, places: Mapping[int, tuple[str, str]], through: int, power: float
-) -> pd.DataFrame:
-    """Follow all systems, beside a power of the place that passes through one of the values."""
-    rows = []
-    for system in results.systems:
-        start = results[system, *places[through]].value
-        for place, label_and_metric in places.items():
-            quantity = results[system, *label_and_metric]
-            predicted = start * (place / through) ** power
-            rows.append((panel, system, place, quantity.value, *quantity.interval, predicted))
-    columns = ["panel", "system", "place", "value", "low", "high", "predicted"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def slopes(results: Results) -> Figure:
-    """Show how metrics go with the share of the test ratings that is kept, both in logarithms."""
+def halved(results: Results) -> Figure:
+    """Show what half of the test ratings leave of each metric, from its slope in logarithms."""
 
     def message(rows: pd.DataFrame) -> str:
-        medians = rows.groupby("metric", sort=False)["slope"].median()
-        left = (100 * 0.5**medians).sort_values(kind="stable")
+        left = rows.set_index("metric")["value"].sort_values(kind="stable")
         return (
             f"Half of the test ratings leave {defined(left.iloc[0], '.0f')} % of {left.index[0]},\n"
-            f"and {defined(left.iloc[-1], '.0f')} % of {left.index[-1]} (medians)"
+            f"and {defined(left.iloc[-1], '.0f')} % of {left.index[-1]}"
         )
 
     rows = []
@@ -188,28 +132,30 @@ def slopes(results: Results) -> Figure:
             if chosen and metric.name not in chosen:
                 continue
             name = words.format(str(metric).partition("|")[0])
-            for system in results.systems:
-                course = {
+            courses = (
+                {
                     percent: results[system, *key]
                     for percent, key in _kept(results, label, str(metric)).items()
                 }
-                fitted = slope(course)
-                rows.append((name, system, fitted.value, *fitted.interval))
+                for system in results.systems
+            )
+            left = pd.Series([100 * 0.5 ** slope(course).value for course in courses])
+            rows.append((name, _ALL, left.median(), left.min(), left.max()))
     return Figure(
-        "slopes",
-        pd.DataFrame(rows, columns=["metric", "system", "slope", "low", "high"]),
+        "halved",
+        pd.DataFrame(rows, columns=["metric", "line", "value", "low", "high"]),
         message,
-        "Slope of each metric against the share of the test ratings that is kept, a mark for "
-        "each system.",
+        "What half of the test ratings leave of each metric, in percent of its value: a mark for "
+        "the median of all systems, and a bar from the least to the most.",
         partial(
-            dots, row="metric", value="slope", levels=(0, 1), a_row=0.5,
-            across="slope (0: stays as it is, 1: in proportion)",
+            dots, row="metric", levels=(50, 100), width=NARROW, a_row=0.3,
+            across="% that is left by half of the test ratings",
         ),
-        f"slopes-{results.dataset['name']}",
+        f"halved-{results.dataset['name']}",
     )  # fmt: skip
 
 
-_FOLLOWED = {"AR": ("{}", ("P",)), "liked": ("{}, users with one", ()), "all-1R": ("1R{}", ("P",))}
+_FOLLOWED = {"AR": ("{}", ("P",)), "liked": ("{}", ()), "all-1R": ("1R{}", ("P",))}
 """What metrics under a label are called, and which are shown; all if none is named."""
 
 
@@ -237,7 +183,8 @@ def saturation(worlds: Table) -> Figure:
         "is judged, beside the ratio of positive to negative ratings.",
         partial(
             lines, x="judged", line="system", joined=False, whiskers=True, from_zero=True,
-            across="% judged", up={"MAP": "value"},
+            across="% judged", up={"MAP": "value"}, n_columns=1, height=1.9, share_x=True,
+            width=NARROW,
         ),
         "saturation",
     )  # fmt: skip
@@ -249,15 +196,7 @@ def saturation(worlds: Table) -> Figure:
 def orders(drawn: Table, cutoff: int) -> Figure:
     """Show the rank of every system over the number of sampled items."""
     size, largest = drawn.given["size"], int(drawn.frame["size"].max())
-
-    def message(rows: pd.DataFrame) -> str:
-        pairs = at_size(replace(drawn, frame=rows))
-        turned = int(((pairs["order"] < 0) & pairs["sure"]).sum())
-        are = "pair is" if turned == 1 else "pairs are"
-        return (
-            f"Among {size - 1:,} sampled items {turned} {are} turned round,\n"
-            f"of {int(pairs['sure'].sum())} that all items order beyond chance"
-        )
+    pairs = f"{int(at_size(drawn)['sure'].sum())} pairs that all items order beyond chance"
 
     def draw(rows: pd.DataFrame, *, title: str) -> Picture:
         followed = ranked_pairs(rows[rows["size"] > min(cutoff, largest - 1)])
@@ -270,12 +209,21 @@ def orders(drawn: Table, cutoff: int) -> Figure:
             across="sampled items",
             level=size - 1,
             limits=limits,
+            width=NARROW,
         )
 
     return Figure(
         "orders",
         drawn.frame,
-        message,
+        said(
+            "own/NEGATIVES-TURNED",
+            {"negatives": drawn},
+            width=_LINE,
+            holds=f"Among {size - 1:,} sampled items surely turned round: {{value}} of {pairs}",
+            refuted=f"Among {size - 1:,} sampled items surely turned round: none of {pairs}",
+            open=f"Among {size - 1:,} sampled items perhaps turned round: {{low}} to {{high}} of "
+            f"{pairs}",
+        ),
         "Lines of the ranks of all systems against the number of sampled items, on a logarithmic "
         "axis.",
         draw,
@@ -323,6 +271,7 @@ def _draw_enough(rows: pd.DataFrame, *, title: str, pool: int) -> Picture:
         pd.DataFrame(cells, columns=["system", "other", "value", "text"]),
         title=title, row="system", column="other", names=(list(place.values()), numbers), log=True,
         scale=(10, max(pool, 100)), colours="viridis_r", key="sampled items that are enough",
+        width=NARROW,
     )  # fmt: skip
 
 
@@ -351,7 +300,7 @@ def told_apart(densities: Table) -> Figure:
         return lines(
             pairs_by_share(rows), title=title, x="kept", y="pairs", log=True, height=3.2,
             across="test ratings kept, %", up="pairs told apart", points=False,
-            limits={"ylim": (0, None)},
+            limits={"ylim": (0, None)}, width=NARROW,
         )  # fmt: skip
 
     return Figure(

@@ -54,10 +54,10 @@ def enough(table: Table, most: float = 0.05) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=2)
-def at_size(table: Table) -> pd.DataFrame:
-    """Take the rows at the size that was asked about, beside those where nothing is sampled."""
+def at_size(table: Table, size: int | None = None) -> pd.DataFrame:
+    """Take the rows at a size, that of the page by default, beside those of nothing sampled."""
     pairs = list(_pairs(table))
-    size = min(table.given["size"], int(table.frame["size"].max()))
+    size = min(size or table.given["size"], int(table.frame["size"].max()))
     rows = []
     for (a, b), by_size in pairs:
         sampled, last = by_size[by_size["size"] == size].iloc[0], by_size.iloc[-1]
