@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 from itertools import combinations
 from pathlib import Path
@@ -16,7 +17,7 @@ from explicit_lists import FixedScores, naive_sets, random_split
 from recbias import Grid, System, run
 from recbias.book.chapters.design_alternatives import setup
 from recbias.book.chapters.design_alternatives.designs import every_design
-from recbias.book.explorer import Axis, State, explorer_html, from_results
+from recbias.book.explorer import Axis, Shown, State, explorer_html, from_results
 from recbias.errors import ConfigError
 from recbias.experiment.results import load_result, results_dir
 from recbias.experiment.run import Results
@@ -126,6 +127,35 @@ def test_states_that_do_not_fit_are_refused(results: Results, change, error: str
     change(wrong)
     with pytest.raises(ConfigError, match=error):
         written(results, wrong)
+
+
+def test_rows_of_ones_own_and_a_slider(results: Results) -> None:
+    axis = Axis("rounds", {"1": "1", "2": "2"}, slider=True)
+    shown = {
+        (code,): Shown(
+            {"x": (sign * 0.5, math.nan, math.nan), "y": (0.1, 0.0, 0.2)}, "lead", code, "w"
+        )
+        for code, sign in (("1", 1), ("2", -1))
+    }
+    html = explorer_html(
+        shown, [axis], start=("1",), compared=("2",), against="at the end", name="s",
+        source=results, digits=2,
+    )  # fmt: skip
+    document = embedded(html)
+    assert document["states"]["2"]["values"] == [-0.5, 0.1]
+    assert document["states"]["1"]["low"] == [None, 0.0]
+    assert [document["states"][code]["tau"] for code in "12"] == [-1, 1]
+    assert html.count("<table") == 1
+    assert "<td>-0.50</td>" in html
+    assert "Kendall&#x27;s tau with the order at the end" in html
+    with pytest.raises(ConfigError, match="only the last axis may be a slider"):
+        explorer_html(
+            {(a, b): shown[a,] for a in "12" for b in "12"},
+            [axis, axis], start=("1", "1"), name="s", source=results,
+        )  # fmt: skip
+    shown["2",] = Shown({"x": (0.5, 0.4, 0.6)}, "lead", "2", "w")
+    with pytest.raises(ConfigError, match="2 has other rows"):
+        explorer_html(shown, [axis], start=("1",), name="s", source=results)
 
 
 # -- chapter 1 ---------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ Results are those of the key that the page names: recorded ones, or those of the
 What a combination stands for is told by its buttons and by a table of this file, not by the page's
 data. Order, numbers, lengths of bars and tau are computed here anew, by other code than the page's.
 Exit 1 on a difference, there or in the plain tables that stand there without scripts; on a
-combination without bars, unless there is no such design. Needs what `offline_check.py` needs.
+combination without bars, unless there is no such design; on an explorer that the keyboard does not
+move, or whose address does not bring a choice back. Needs what `offline_check.py` needs.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ import sys
 from functools import cached_property
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page
-from scipy.stats import kendalltau
+import pandas as pd
+from playwright.sync_api import Browser, Locator
+from scipy.stats import kendalltau, norm
 
 from chromium import check_pages
 from recbias.claims import load_chapter
+from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
 
-PAGES = ("notebooks/01_design_alternatives.html", "on/*/notebooks/01_design_alternatives.html")
+CHAPTERS = ("01_design_alternatives", "02_sparsity_bias")
+PAGES = tuple(f"{where}notebooks/{name}.html" for name in CHAPTERS for where in ("", "on/*/"))
 HALF = 5.0001e-5
 """Numbers are shown with four decimals."""
 START = ("TI", "AR", "AN", "10")
@@ -118,10 +122,10 @@ class Design:
         return kendalltau(list(self.values.values()), list(start.values())).statistic
 
 
-def results_of(document: dict, chapter: str) -> Results:
+def results_of(document: dict, chapter: str) -> Results | Table:
     """Find the results that a page says it draws."""
     for found in load_chapter(chapter, document["dataset"]).values():
-        if found.key == document["key"] and isinstance(found, Results):
+        if found.key == document["key"]:
             return found
     raise SystemExit(f"no results of {document['dataset']} have the key {document['key'][:12]}")
 
@@ -253,10 +257,8 @@ def cutoffs_of(results: Results) -> list[str]:
     return [metric.removeprefix("P@") for metric in metrics if metric.startswith("P@")]
 
 
-def check_explorer(page: Page, explorer: Locator, chapter: str) -> tuple[list[str], int]:
+def check_explorer(explorer: Locator, results: Results) -> tuple[list[str], int]:
     """Try every combination, with both kinds of scale; give the faults and how many there are."""
-    document = explorer.evaluate("root => JSON.parse(root.querySelector('script').textContent)")
-    results = results_of(document, chapter)
     faults = []
     groups = explorer.evaluate(
         """root => [...root.querySelectorAll("fieldset")].map(set =>
@@ -300,6 +302,175 @@ def check_explorer(page: Page, explorer: Locator, chapter: str) -> tuple[list[st
     return faults, len(combinations)
 
 
+# -- chapter 2: how many sampled items -----------------------------------------------------------
+
+
+class Sampled:
+    """What the table of chapter 2 has at a number of sampled items, worked out here."""
+
+    def __init__(self, table: Table, number: int) -> None:
+        frame, self.number = table.frame, number
+        self.last = frame[frame["size"] == frame["size"].max()]
+        self.own = frame[frame["size"] == number + 1]
+        self.cutoff = table.given["cutoff"]
+        self.nothing_sampled = number + 1 == frame["size"].max()
+
+    @staticmethod
+    def leads(rows: pd.DataFrame) -> dict[str, float]:
+        """Give what each system has above Random."""
+        found = {"Random": 0.0}
+        for row in rows.itertuples():
+            if "Random" in (row.a, row.b):
+                name, sign = (row.a, 1) if row.b == "Random" else (row.b, -1)
+                found[name] = sign * row.value
+        return found
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        return self.leads(self.own)
+
+    @property
+    def tau(self) -> float:
+        among_all = self.leads(self.last)
+        return kendalltau(list(self.values.values()), [among_all[n] for n in self.values]).statistic
+
+    @property
+    def counted(self) -> list[int]:
+        """Count the pairs that all items order, those surely in reverse, and those perhaps."""
+        factor = norm.isf(0.025 / len(self.last)) / norm.isf(0.025)
+
+        def surely(row: pd.Series) -> int:
+            low, high = (
+                row["value"] + factor * (row[end] - row["value"]) for end in ("low", "high")
+            )
+            return int(low > 0) - int(high < 0)
+
+        sure = self.last.set_index(["a", "b"]).apply(surely, axis=1) > 0
+        order = self.own.set_index(["a", "b"]).apply(surely, axis=1)[sure]
+        return [int(sure.sum()), int((order < 0).sum()), int((order == 0).sum())]
+
+
+def numbers_of(table: Table) -> list[int]:
+    """List the numbers of sampled items at which all pairs are compared, beyond the cutoff."""
+    counts = table.frame.groupby("size").size()
+    whole = counts[counts == counts.iloc[-1]].index
+    return [int(size) - 1 for size in whole if size > table.given["cutoff"] or size == whole[-1]]
+
+
+def check_sampled(explorer: Locator, table: Table) -> tuple[list[str], int]:
+    """Move the slider over all its places; give the faults and how many places there are."""
+    slider, faults, numbers = explorer.locator("input[type=range]"), [], numbers_of(table)
+    codes = [code for code, _ in json.loads(slider.get_attribute("data-options"))]
+    if codes != [str(number) for number in numbers]:
+        return [f"the numbers are {codes}"], 0
+    chosen = numbers[int(slider.input_value())]
+    if table.given["size"] - 1 in numbers and chosen != table.given["size"] - 1:
+        faults.append(f"what is shown first is {chosen}")
+    for place, number in enumerate(numbers):
+        slider.evaluate(
+            """(node, place) => {
+              node.value = place;
+              node.dispatchEvent(new Event("input", {bubbles: true}));
+            }""",
+            place,
+        )
+        wanted = Sampled(table, number)
+        faults += [f"{number} sampled: {fault}" for fault in _check_sampled(explorer, wanted)]
+    return faults, len(numbers)
+
+
+def _check_sampled(explorer: Locator, wanted: Sampled) -> list[str]:
+    shown = explorer.evaluate(
+        """root => ({
+          rows: [...root.querySelectorAll(".explorer-bars li")].map(row => ({
+            name: row.querySelector(".explorer-name").textContent,
+            value: Number(row.querySelector(".explorer-value").textContent.replace("\u2212", "-")),
+            bar: row.querySelector(".explorer-bar").getBoundingClientRect().width,
+          })),
+          said: root.querySelector(".explorer-said").textContent,
+          tau: root.querySelector(".explorer-tau").textContent,
+          told: root.querySelector("output").textContent,
+        })"""
+    )
+    rows = {row["name"]: row for row in shown["rows"]}
+    if set(rows) != set(wanted.values):
+        return [f"systems {sorted(rows)}"]
+    faults, values = [], wanted.values
+    order = [values[name] for name in rows]
+    if order != sorted(order, reverse=True):
+        faults.append("the order is not that of the values")
+    longest = max(rows.values(), key=lambda row: row["bar"])
+    per_unit = longest["bar"] / (abs(values[longest["name"]]) or 1)
+    for name, row in rows.items():
+        if abs(row["value"] - values[name]) > HALF:
+            faults.append(f"{name}: {row['value']} for {values[name]:.6f}")
+        if abs(row["bar"] - per_unit * abs(values[name])) > 1:
+            faults.append(f"{name}: a bar of {row['bar']:.1f} px")
+    if shown["tau"] != "not defined" and abs(float(shown["tau"]) - wanted.tau) > 0.0051:
+        faults.append(f"tau {shown['tau']} for {wanted.tau:.4f}")
+    if f"{wanted.number:,}" not in shown["told"]:
+        faults.append(f"the slider is said to be at {shown['told']}")
+    sure, turned, perhaps = wanted.counted
+    if sure and not wanted.nothing_sampled:
+        told = re.search(r"Of the (\d+) pairs? .*?, (none|\d+) (?:is|are) surely", shown["said"])
+        maybe = re.search(r"and (\d+) (?:more )?may be\.", shown["said"])
+        found = [told[1], told[2], maybe[1] if maybe else "none"] if told else []
+        if found != [str(number or "none") for number in (sure, turned, perhaps)]:
+            faults.append(f"pairs {found} for {sure}, {turned}, {perhaps}")
+    return faults
+
+
+def check_sampled_table(explorer: Locator, table: Table) -> list[str]:
+    """Compare the plain table, a column for each number of sampled items, with the results."""
+    rows = explorer.locator("table").first.evaluate(
+        "table => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    shown = {row[0]: row[1:] for row in rows[1:]}
+    faults, numbers = [], numbers_of(table)
+    if len(rows[0]) != len(numbers) + 1:
+        return [f"plain table: {len(rows[0]) - 1} columns for {len(numbers)} numbers"]
+    for place, number in enumerate(numbers):
+        for name, value in Sampled(table, number).values.items():
+            if abs(float(shown[name][place]) - value) > HALF:
+                faults.append(f"plain table: {shown[name][place]} for {name}, {number} sampled")
+    return faults
+
+
+# -- all explorers -------------------------------------------------------------------------------
+
+
+def check_use(browser: Browser, path: Path) -> list[str]:
+    """Choose with the keyboard, narrow and wide, light and dark; reload, and find it again."""
+    faults = []
+    for width, scheme in ((1300, "light"), (390, "dark")):
+        context = browser.new_context(
+            reduced_motion="reduce", color_scheme=scheme, viewport={"width": width, "height": 900}
+        )
+        page, asked = context.new_page(), []
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.goto(path.as_uri())
+        for number in range(page.locator(".explorer").count()):
+            explorer = page.locator(".explorer").nth(number)
+            control = explorer.locator("input[type=radio]:checked, input[type=range]").first
+            said, keys = explorer.locator(".explorer-said"), ("ArrowRight", "ArrowLeft")
+            before = said.inner_text()
+            for key in keys:  # where a slider ends, it can only go back
+                control.focus()
+                page.keyboard.press(key)
+                if (after := said.inner_text()) != before:
+                    break
+            if after == before and control.get_attribute("max") != "0":
+                faults.append(f"{width} px: the keyboard moves nothing")
+            page.reload()
+            if said.inner_text() != after:
+                faults.append(f"{width} px: {page.url.partition('#')[2]} brings nothing back")
+        if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
+            faults.append(f"{width} px: the page is {wide} px wide")
+        faults += [f"asks for {url}" for url in asked if not url.startswith(("file:", "data:"))]
+        context.close()
+    return faults
+
+
 def check_page(browser: Browser, path: Path, chapter: str) -> tuple[list[str], int]:
     """Check the explorers of a page, with scripts and without."""
     context = browser.new_context(reduced_motion="reduce", viewport={"width": 1400, "height": 900})
@@ -309,9 +480,12 @@ def check_page(browser: Browser, path: Path, chapter: str) -> tuple[list[str], i
     if not explorers:
         faults.append("no explorer")
     for explorer in explorers:
-        found, number = check_explorer(page, explorer, chapter)
+        results = _drawn_by(explorer, chapter)
+        check = check_explorer if isinstance(results, Results) else check_sampled
+        found, number = check(explorer, results)
         faults, tried = faults + found, tried + number
     context.close()
+    faults += check_use(browser, path)
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(path.as_uri())
@@ -320,10 +494,15 @@ def check_page(browser: Browser, path: Path, chapter: str) -> tuple[list[str], i
             faults.append("without scripts there are buttons that do nothing")
         if not explorer.locator("table").first.is_visible():
             faults.append("without scripts there is no table")
-        text = explorer.locator("script").text_content()
-        faults += check_tables(explorer, results_of(json.loads(text), chapter))
+        results = _drawn_by(explorer, chapter)
+        look = check_tables if isinstance(results, Results) else check_sampled_table
+        faults += look(explorer, results)
     context.close()
     return faults, tried
+
+
+def _drawn_by(explorer: Locator, chapter: str) -> Results | Table:
+    return results_of(json.loads(explorer.locator("script").text_content()), chapter)
 
 
 def main() -> int:

@@ -7,13 +7,16 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from playwright.sync_api import Browser
 
 import check_explorer
 from recbias import Grid, System, run
 from recbias.book.chapters.design_alternatives.designs import every_design
+from recbias.book.chapters.sparsity_bias.sampling import sampled
 from recbias.book.explorer import explorer_html, from_results
+from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
 
 pytestmark = pytest.mark.slow
@@ -42,6 +45,31 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
                 replicates=(),
             )
         )
+
+
+SIZES = (5, 11, 30, 100, 400)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Table:
+    """Plant leads over Random that cross: A is ahead of B in small samples, and behind in all."""
+    rows = []
+    for at, size in enumerate(SIZES):
+        leads = {"A": 0.05 - 0.011 * at, "B": 0.02 + 0.001 * at, "C": -0.003, "Random": 0.0}
+        for a, b in (("B", "A"), ("B", "C"), ("B", "Random"), ("A", "C"), ("A", "Random")):
+            rows.append((a, b, size, leads[a] - leads[b]))
+        rows.append(("Random", "C", size, 0.003))
+    frame = pd.DataFrame(rows, columns=["a", "b", "size", "value"])
+    frame = frame.assign(low=frame["value"] - 0.001, high=frame["value"] + 0.001)
+    wrong = (frame["value"] < 0).astype(float)
+    return Table(
+        index=("a", "b", "size"),
+        frame=frame.assign(wrong=wrong, wrong_least=wrong, wrong_most=wrong),
+        maker_name="02_sparsity_bias/negatives",
+        given={"cutoff": 10, "size": 30},
+        key="0",
+        dataset={"name": "x"},
+    )
 
 
 def as_it_is(text: str) -> str:
@@ -77,12 +105,34 @@ def exchange(document: dict, one: str, other: str) -> None:
 def all_but_the_start_unmeasured(document: dict) -> None:
     reason = {"why": "Nobody measured this."}
     document["states"] = dict.fromkeys(document["states"], reason) | {
-        document["start"]: document["states"][document["start"]]
+        document["compared"]: document["states"][document["compared"]]
     }
 
 
 def one_number_of_the_tables_changed(html: str) -> str:
     return re.sub(r"<td>0\.\d{3}(\d)</td>", lambda m: f"<td>0.9{m[1]}00</td>", html, count=1)
+
+
+def written(
+    folder: Path,
+    html: str,
+    script: Callable[[str], str] = as_it_is,
+    style: Callable[[str], str] = as_it_is,
+) -> Path:
+    """Write a page with an explorer."""
+    for name in ("choices.js", "choices.css"):
+        (folder / name).write_text((STATIC / name).read_text())
+    (folder / "explorer.js").write_text(script((STATIC / "explorer.js").read_text()))
+    (folder / "explorer.css").write_text(style((STATIC / "explorer.css").read_text()))
+    path = folder / "page.html"
+    path.write_text(
+        '<meta charset="utf-8"><link rel="stylesheet" href="choices.css">'
+        '<link rel="stylesheet" href="explorer.css">'
+        '<meta name="viewport" content="width=device-width">'
+        '<script src="choices.js" defer></script><script src="explorer.js" defer></script>'
+        f'<article class="bd-article">{html}</article>'
+    )
+    return path
 
 
 @pytest.mark.parametrize(
@@ -172,6 +222,12 @@ def one_number_of_the_tables_changed(html: str) -> str:
             "the buttons are",
         ),
         (one_number_of_the_tables_changed, as_it_is, as_it_is, "plain table of P@10: '0.9"),
+        (
+            as_it_is,
+            lambda js: js.replace("this.choose(codes);", ""),
+            as_it_is,
+            "brings nothing back",
+        ),
     ],
 )
 def test_the_check_finds_what_is_broken(
@@ -187,20 +243,55 @@ def test_the_check_finds_what_is_broken(
     designs = every_design(4, size=20, n_sampled=30, cutoff=10, n_items=4)
     shown = from_results(results, designs.states)
     html = explorer_html(shown, designs.axes, start=designs.start, name="d", source=results)
-    (tmp_path / "explorer.js").write_text(script((STATIC / "explorer.js").read_text()))
-    for name in ("choices.js", "choices.css"):
-        (tmp_path / name).write_text((STATIC / name).read_text())
-    (tmp_path / "explorer.css").write_text(style((STATIC / "explorer.css").read_text()))
-    path = tmp_path / "page.html"
-    path.write_text(
-        '<meta charset="utf-8"><link rel="stylesheet" href="choices.css">'
-        '<link rel="stylesheet" href="explorer.css">'
-        '<script src="choices.js" defer></script><script src="explorer.js" defer></script>'
-        f'<article class="bd-article">{page(html)}</article>'
-    )
+    path = written(tmp_path, page(html), script, style)
     monkeypatch.setattr(check_explorer, "results_of", lambda document, chapter: results)
     faults, _ = check_explorer.check_page(browser, path, "")
     if fault is None:
         assert faults == []
+    else:
+        assert any(fault in found for found in faults), faults[:5]
+
+
+@pytest.mark.parametrize(
+    ("page", "script", "fault"),
+    [
+        (as_it_is, as_it_is, None),
+        (one_number_changed, as_it_is, "10 sampled: "),
+        (lambda html: html.replace("1 is surely", "2 are surely"), as_it_is, "pairs ['6', '2'"),
+        (as_it_is, lambda js: js.replace("Math.abs(value ?? 0)", "value ?? 0"), "C: a bar of"),
+        (as_it_is, lambda js: js.replace("= words;", "= '';"), "is said to be at"),
+        (as_it_is, lambda js: js.replace("this.choose(codes);", ""), "brings nothing back"),
+        (
+            as_it_is,
+            lambda js: js.replace('addEventListener("input"', 'addEventListener("no"'),
+            "the keyboard moves nothing",
+        ),
+        (
+            lambda html: html.replace("<td>\u22120.0030</td>", "").replace(
+                "<td>-0.0030</td>", "<td>0.0030</td>"
+            ),
+            as_it_is,
+            "plain table: 0.0030 for C",
+        ),
+    ],
+)
+def test_the_check_of_sampled_items_finds_what_is_broken(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    browser: Browser,
+    drawn: Table,
+    page: Callable[[str], str],
+    script: Callable[[str], str],
+    fault: str | None,
+) -> None:
+    axis, shown, start = sampled(drawn, min_rating=4)
+    assert start == ("29",)
+    html = explorer_html(
+        shown, [axis], start=start, compared=("399",), name="negatives", source=drawn
+    )
+    monkeypatch.setattr(check_explorer, "results_of", lambda document, chapter: drawn)
+    faults, tried = check_explorer.check_page(browser, written(tmp_path, page(html), script), "")
+    if fault is None:
+        assert (faults, tried) == ([], 4)
     else:
         assert any(fault in found for found in faults), faults[:5]

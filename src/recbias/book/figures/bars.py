@@ -201,7 +201,7 @@ def _write_numbers(panel: _Panel, value: str, numbers: str, *, room: float) -> N
             panel.axis.annotate(
                 most, (end, place), (48, 0), va="center", textcoords="offset points"
             )
-        reach = max(reach, end * (2.4 if most else room))  # what is written stands inside
+        reach = max(reach, end * (2 * room if most else room))  # what is written stands inside
     panel.axis.set_xlim(0, reach or 1)
 
 
