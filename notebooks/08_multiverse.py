@@ -276,7 +276,7 @@ Markdown(
 # recbias run 08_multiverse --dataset my_ratings.csv
 # ```
 #
-# Other systems and other options, from Python: [all combinations of options](#rerun-multiverse).
+# Other systems and other options, from Python: {doc}`all combinations of options </book/rerun>`.
 
 # %% tags=["hide-input"]
 results = {"crossed": crossed, "pairs": pairs, "place": place}
