@@ -113,17 +113,17 @@ def turned(crossed: Table, against: str, options: Options, *, surely: bool) -> p
 
 
 def of_universes(crossed: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
-    """Give shares, and how many decisions and pairs of them turn the winner, by opponent."""
+    """Give shares, and how many decisions and pairs of them turn the winner, by reading of MF."""
     options = {name: [""] * (int(crossed.frame[name].max()) + 1) for name in crossed.index[1:]}
     rows = []
-    for against in systems_of(crossed):
+    for reading, against in zip(("printed", "swapped"), systems_of(crossed), strict=True):
         table = distinct(crossed, against)
         ways = turned(crossed, against, options, surely=False)
         alone = ways["first"] == ways["second"]
         counts = [int((ways["ways"] > 0)[which].sum()) for which in (alone, ~alone)]
-        rows.append((against, *_shares(table, np.ones(len(table))), *counts))
-    columns = ["against", "wins", "surely_wins", "loses", "surely_loses", "alone", "together"]
-    return ("against",), pd.DataFrame(rows, columns=columns)
+        rows.append((reading, *_shares(table, np.ones(len(table))), *counts))
+    columns = ["reading", "wins", "surely_wins", "loses", "surely_loses", "alone", "together"]
+    return ("reading",), pd.DataFrame(rows, columns=columns)
 
 
 def of_pairs(pairs: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
