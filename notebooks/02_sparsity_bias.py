@@ -381,7 +381,7 @@ figures.orders(drawn, cutoff).show()
 # chapter uses. Each system is trained once per fold here.
 # ```
 #
-# Move the number yourself. Places are compared with those among all items.
+# Move the number yourself; places are compared with those among all items.
 
 # %% tags=["hide-input"]
 axis, shown, start = sampled(drawn, min_rating=min_rating)

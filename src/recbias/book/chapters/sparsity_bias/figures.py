@@ -165,10 +165,10 @@ def saturation(worlds: Table) -> Figure:
     def message(rows: pd.DataFrame) -> str:
         last = rows[(rows["judged"] == rows["judged"].max()) & (rows["system"] == "Random")]
         times = (last["value"] / last["predicted"]).to_list()
-        said = ", ".join(
+        times_said = ", ".join(
             f"{metric} {x:.2f}" for metric, x in zip(last["panel"], times, strict=True)
         )
-        return f"Random with everything judged, relative to the ratio\nthat the paper names: {said}"
+        return f"Random with everything judged, over the ratio\nof the paper: {times_said}"
 
     panels = []
     for name, words in {"AP": "MAP", "nDCG": "nDCG", "R": "recall"}.items():

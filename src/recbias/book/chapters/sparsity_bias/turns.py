@@ -115,10 +115,7 @@ def negatives_quoted(table: Table) -> dict[str, str]:
     resolved = pairs[pairs["resolved"]].sort_values("size")
     most = resolved.iloc[-1] if len(resolved) else None
     return {
-        "n_all": f"{len(pairs):,}",
         "n_resolved": f"{len(resolved):,}",
-        "n_enough": f"{int((resolved['size'] <= table.given['size']).sum()):,}",
-        "n_pool": f"{int(table.frame['size'].max()) - 1:,}",
         "most_own": "none" if most is None else f"{int(most['size']) - 1:,}",
         "most_a": "nobody" if most is None else str(most["a"]),
         "most_b": "nobody" if most is None else str(most["b"]),
