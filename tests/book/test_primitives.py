@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure as Picture
 
 from readable import faults, texts
 from recbias.book.figures import (
     bars,
     dots,
-    field,
     lines,
     matrix,
     parts,
@@ -63,25 +60,6 @@ def words(n_names: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["metric", "system", "value", "text"])
 
 
-def worlds(n_panels: int) -> pd.DataFrame:
-    rows = [
-        (f"map {panel}", x, y, x + y - 0.4)
-        for panel in range(n_panels)
-        for x in (0.0, 0.2, 0.4, 0.6, 0.8)
-        for y in (-1.0, -0.5, 0.0, 0.5, 1.0)
-    ]
-    return pd.DataFrame(rows, columns=["panel", "skew", "relation", "value"])
-
-
-PLACES = pd.DataFrame(
-    {"name": ["CM100k", "Coat"], "skew": [0.5, 0.3], "relation": [0.1, 0.8], "low": [0.1, 0.5],
-     "high": [0.1, 0.9]}
-)  # fmt: skip
-MAPPED = partial(
-    field, x="skew", y="relation", labels=("skew", "relation of popularity and liking"), key="tau",
-    places=PLACES,
-)  # fmt: skip
-
 PICTURES: dict[str, Callable[[int], Picture]] = {
     "bars": lambda n: bars(planted(n, "row"), title=TITLE, across="P@10", coloured_by="panel"),
     "bars with numbers": lambda n: bars(planted(n, "row", panels=1), title=TITLE, numbers=".3f"),
@@ -115,11 +93,6 @@ def ranked(n_names: int, places: list[str] | list[float]) -> pd.DataFrame:
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_can_be_read(name: str, n_names: int) -> None:
     assert faults(PICTURES[name](n_names)) == []
-
-
-def test_a_map_can_be_read() -> None:
-    picture = MAPPED(worlds(1), title=TITLE, n_columns=2)
-    assert faults(picture) == []
 
 
 def test_what_cannot_be_read_is_noticed() -> None:
@@ -204,12 +177,6 @@ def test_ranks_that_move_most_stand_out() -> None:
     still = rows[rows["at"] == "one"]
     (axis,) = ranks(pd.concat([still, still.assign(at="the same")]), title="", x="at").axes
     assert {each.get_fontweight() for each in axis.get_yticklabels()} == {"normal"}
-
-
-def test_a_map_turns_its_colours_at_zero() -> None:
-    (mesh,) = MAPPED(worlds(1), title="").axes[0].findobj(QuadMesh)
-    low, high = mesh.get_clim()
-    assert low == -high
 
 
 def test_cells_have_their_words_in_their_places() -> None:

@@ -23,6 +23,7 @@ from recbias.metrics.aggregation import weighted_units
 from recbias.recommenders import System
 from recbias.stats.comparison import bootstrap_test, holm
 from recbias.stats.resampling import bootstrap_weights, weighted_medians
+from unequal_users import ratings_of_unequal_users
 
 SYSTEMS = (
     System("Popularity", "Popularity"),
@@ -44,13 +45,7 @@ def cells(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def table() -> pd.DataFrame:
-    """Users of unequal activity, of whom kNN refuses those who share few items with anybody."""
-    rng = np.random.default_rng(8)
-    activity = np.repeat([0.1, 0.3, 0.7], [20, 20, 20])
-    rated = np.argwhere(rng.random((60, 30)) < activity[:, None])
-    liking = (rated[:, 0] + rated[:, 1]) % 4
-    stars = np.clip(liking + rng.integers(1, 4, len(rated)), 1, 5)
-    return pd.DataFrame({"user_id": rated[:, 0], "item_id": rated[:, 1], "rating": stars})
+    return ratings_of_unequal_users(30)
 
 
 def found_by(table, words, pairs="t", split="ratio 0.5"):

@@ -17,6 +17,7 @@ from recbias.experiment.outcomes import evaluate
 from recbias.multiverse import default_options, measuring, universes
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import with_seeds
+from unequal_users import ratings_of_unequal_users
 
 WIDE = {
     "A1": ("", "data: keep=70%", "data: head=10%"),
@@ -72,13 +73,7 @@ def worst_difference(found, dataset, systems, rows):
 
 @pytest.fixture(scope="module")
 def table() -> pd.DataFrame:
-    """Users of unequal activity, of whom kNN refuses those who share few items with anybody."""
-    rng = np.random.default_rng(8)
-    activity = np.repeat([0.1, 0.3, 0.7], [20, 20, 20])
-    rated = np.argwhere(rng.random((60, 60)) < activity[:, None])
-    liking = (rated[:, 0] + rated[:, 1]) % 4
-    stars = np.clip(liking + rng.integers(1, 4, len(rated)), 1, 5)
-    return pd.DataFrame({"user_id": rated[:, 0], "item_id": rated[:, 1], "rating": stars})
+    return ratings_of_unequal_users(60)
 
 
 SYSTEMS = with_seeds(

@@ -127,6 +127,27 @@ def test_a_wider_bound_gives_a_wider_interval() -> None:
     assert more[0] < some[0] < one[0] < one[1] < some[1] < more[1]
 
 
+def test_the_mode_does_not_hang_on_the_order_of_items() -> None:
+    """Sums in another order round otherwise, as other processors do: a mode must not show it."""
+    ratings = load_dataset(SMALL).ratings
+    counts = ratings.item_counts()
+    likes = np.bincount(ratings.item[ratings.value >= 4], minlength=ratings.n_items)
+    scores = relation_module._normal_scores(counts)
+
+    def mode(seed: int) -> np.ndarray:
+        order = np.random.default_rng(seed).permutation(len(counts))
+        return relation_module._fit(scores[order], counts[order], likes[order])[0]
+
+    def spread() -> float:
+        return float(np.ptp([mode(seed) for seed in range(4)], axis=0).max())
+
+    assert spread() < 1e-10
+    # A twin: where the search alone ends, which was the answer before.
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(relation_module, "_POLISHING_STEPS", 0)
+        assert spread() > 1e-9
+
+
 @pytest.mark.slow
 def test_noise_of_few_ratings_is_seen_through() -> None:
     """In worlds without selection the sampling interval covers the relation as it promises."""

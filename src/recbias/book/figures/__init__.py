@@ -10,7 +10,7 @@ from recbias.book.figures.bars import bars, parts
 from recbias.book.figures.dots import differences, dots
 from recbias.book.figures.figure import Figure
 from recbias.book.figures.lines import lines
-from recbias.book.figures.maps import field, matrix
+from recbias.book.figures.maps import matrix
 from recbias.book.figures.ranks import ranks
 from recbias.book.figures.scatter import scatter
 from recbias.book.figures.style import FONT_SIZE, NARROW, WIDTH, use_book_style
@@ -23,7 +23,6 @@ __all__ = [
     "bars",
     "differences",
     "dots",
-    "field",
     "lines",
     "matrix",
     "parts",

@@ -1,4 +1,4 @@
-"""Maps: matrices with words in their cells, and quantities over two properties of worlds."""
+"""Matrices with words in their cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LogNorm, Normalize, to_rgba
 from matplotlib.figure import Figure as Picture
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import Formatter, NullFormatter
+from matplotlib.ticker import NullFormatter
 
 from recbias.book.figures.panels import extra_height, finished, grid_of, names_in, rows_of
 from recbias.book.figures.style import SHORT, WIDTH, row_height, wrapped
@@ -108,68 +108,11 @@ def _colour_key(
     shades: Any,
     words: str,
     ticks: Sequence[float] | None,
-    written: Formatter | Any = SHORT,
 ) -> None:
     """Draw the scale of colours below."""
     bar = figure.colorbar(shades, ax=axes, location="bottom", shrink=0.85, aspect=40)
     if ticks is not None:
         bar.set_ticks(ticks)
-    bar.ax.xaxis.set_major_formatter(written)
+    bar.ax.xaxis.set_major_formatter(SHORT)
     bar.ax.xaxis.set_minor_formatter(NullFormatter())
     bar.set_label(words)
-
-
-def field(
-    rows: pd.DataFrame,
-    *,
-    title: str,
-    x: str,
-    y: str,
-    labels: tuple[str, str],
-    key: str,
-    most: float | None = None,
-    key_ticks: Sequence[float] | None = None,
-    written: Formatter | None = None,
-    colours: str = "RdBu",
-    places: pd.DataFrame | None = None,
-    n_columns: int = 1,
-    height: float = 4.0,
-) -> Picture:
-    """Colour ``value`` over two quantities, a map for each ``panel``, with data sets on it.
-
-    The scale goes from minus `most` to `most`; a black line is where the value is 0. `places` have
-    ``name``, `x` and `y`.
-    """
-    panels = names_in(rows, "panel")
-    places = pd.DataFrame(columns=["name", x, y]) if places is None else places
-    tall = 1.4 + height * -(-len(panels) // n_columns)
-    figure, axes = grid_of(
-        panels, height=tall + extra_height(title), n_columns=n_columns, share_x=True, share_y=True
-    )  # fmt: skip
-    most = most or float(rows["value"].abs().max())
-    for name, axis in axes.items():
-        own = rows_of(rows, "panel", name)
-        wide = own.pivot_table(index=y, columns=x, values="value")
-        mesh = axis.pcolormesh(
-            wide.columns, wide.index, wide, cmap=colours, vmin=-most, vmax=most, shading="nearest"
-        )
-        if own["value"].min() < 0 < own["value"].max():
-            axis.contour(wide.columns, wide.index, wide, levels=[0], colors="black", linewidths=2)
-        middle = float(np.mean(axis.get_xlim()))
-        for place in places.to_dict("records"):
-            _name(axis, place["name"], place[x], place[y], left=place[x] > middle)
-        axis.set(xlabel=labels[0], ylabel=labels[1])
-        axis.grid(visible=False)
-        axis.label_outer()
-    _colour_key(figure, [*axes.values()], mesh, key, key_ticks, written or SHORT)
-    return finished(figure, title, keys=[])
-
-
-def _name(axis: Axes, name: str, x: float, y: float, *, left: bool) -> None:
-    """Mark a point with its name, on the side where there is room."""
-    axis.plot(x, y, "o", color="white", markeredgecolor="black", markersize=9)
-    axis.annotate(
-        name, (x, y), (-9 if left else 9, 0), textcoords="offset points",
-        ha="right" if left else "left", va="center",
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5},
-    )  # fmt: skip

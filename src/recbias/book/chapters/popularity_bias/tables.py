@@ -62,14 +62,15 @@ def points_table(table: Table) -> str:
     """Say of data sets that know liking what Popularity seems and is worth."""
     rows = []
     for name, known in table.frame.groupby("dataset", sort=False):
-        at = known.set_index("quantity")
+        at = known.set_index("quantity").to_dict("index")
         rows.append(
             (
                 short_title(dataset_info(str(name)).title),
-                *(f"{at.loc[of, 'value']:.2f}" for of in ("skew", "relation")),
+                *(f"{at[of]['value']:.2f}" for of in ("skew", "relation")),
                 *(
-                    "{value:.1f} ({low:.1f} to {high:.1f})".format(**at.loc[of])
+                    f"{row['value']:.1f} ({row['low']:.1f} to {row['high']:.1f})"
                     for of in ("observed", "true", "overrated")
+                    for row in [at[of]]
                 ),
             )
         )

@@ -143,7 +143,12 @@ def _truth(dataset: Dataset, judged: float) -> str:
     return str(truth_sample(dataset.ratings.n_items, judged))
 
 
-@maker(CHAPTER, Table, uses={"contents": lambda liked: contents_of(liked), "spread": SPREAD})
+@maker(
+    CHAPTER,
+    Table,
+    revision=2,
+    uses={"contents": lambda liked: contents_of(liked), "spread": SPREAD},
+)
 def bars(*, liked: Mapping[str, float]) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Tell where data sets may lie on the map of which nothing is known but what users rated.
 
