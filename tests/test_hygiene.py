@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recbias
+from recbias import line_up
 from recbias._system.streams import stream
 from recbias.data.datasets import Dataset, dataset_info, registry
 from recbias.data.datasets.download import downloads
@@ -36,6 +37,8 @@ from recbias.experiment.outcomes import paired_tests
 from recbias.experiment.reduction import resampled_draws
 from recbias.metrics import parse_metric
 from recbias.metrics.by_chance import by_chance
+from recbias.multiverse.agreement import tried_signs
+from recbias.multiverse.kinds import drawn
 from recbias.protocol.splits import Split, SplitRule, k_fold, leave_out, ratio, uniform
 from recbias.protocol.targets import TargetRule, Targets, popularity_groups
 from recbias.protocol.testset import TestSet, dataset_splits, kept_rows, reduced_split
@@ -371,6 +374,20 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ),
     "theory.chance_lists.draw_lists": lambda seed: draw_lists(
         RATINGS, np.ones(RATINGS.n_items), 3, rng=_rng(seed)
+    ),
+    "multiverse.kinds.drawn": lambda seed: np.array(
+        list(drawn({name: tuple("abcdef") for name in "ABC"}, seed).values())
+    ),
+    "multiverse.agreement.tried_signs": lambda seed: (
+        tried_signs(
+            "world(users=60,items=80)",
+            line_up("ccm20")[:3],
+            {
+                "C2": ("metric: P@1", "metric: P@2", "metric: RR", "metric: AUC"),
+                "C1": ("condensed",),
+            },
+            seed,
+        ).signs
     ),
     "trust.answer.Shape.worlds": lambda seed: np.array(
         Shape(120, 150, 0.05, 0.5, 4).worlds((-0.5, 0.5), 3, seed=seed)
