@@ -87,9 +87,8 @@ def _of_sparsity() -> list[Figure]:
     systems, drawn = results["systems"], results["negatives"]
     return [
         of_sparsity.lists(systems, 10),
-        of_sparsity.predictions(results["baselines"], results["predicted"]),
-        of_sparsity.courses(systems, 10, drawn.given["size"]),
-        of_sparsity.slopes(systems),
+        of_sparsity.halved(systems),
+        of_sparsity.larger(systems, 10),
         of_sparsity.saturation(results["saturation"]),
         of_sparsity.orders(drawn, 10),
         of_sparsity.enough_sampled(drawn),

@@ -23,6 +23,9 @@ OWN = [(page, name) for page in PAGES for name in sorted(placed(page))]
 SENTENCES = {
     ("01", "gaps"),
     ("01", "values"),
+    ("02", "larger"),
+    ("02", "lists"),
+    ("02", "orders"),
     ("03", "exponents"),
     ("03", "overrated"),
     ("03", "rankings"),

@@ -77,6 +77,14 @@ def test_worked_values(items, judged, metric, expected):
     assert found[0, 0] == pytest.approx(expected, abs=2e-6)
 
 
+def test_a_hundred_places_are_a_hundred():
+    """With relevant items at ranks 50 and 102, by hand; a pool of 99 gives .745191."""
+    table = user_table((range(120), {49: 5, 101: 5}))
+    first = (1 + 49 / 2) / 50  # nothing above is judged
+    second = (1 + 100 * (1 + 1e-5) / (1 + 2e-5)) / 102
+    assert values(table, "infAP(pool=100)")[0, 0] == pytest.approx((first + second) / 2, abs=1e-12)
+
+
 # ---- trec_eval
 
 

@@ -218,7 +218,7 @@ def orders(drawn: Table, cutoff: int) -> Figure:
         said(
             "own/NEGATIVES-TURNED",
             {"negatives": drawn},
-            width=_LINE,
+            width=_LINE - 6,  # words as bold as these are wider than most
             holds=f"Among {size - 1:,} sampled items surely turned round: {{value}} of {pairs}",
             refuted=f"Among {size - 1:,} sampled items surely turned round: none of {pairs}",
             open=f"Among {size - 1:,} sampled items perhaps turned round: {{low}} to {{high}} of "
