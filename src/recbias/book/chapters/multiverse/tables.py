@@ -50,12 +50,11 @@ def shares_table(crossed: Table, place: Table, options: Options, usual: float) -
 def importance_table(crossed: Table, options: Options) -> str:
     """Say how much of the sign each decision decides."""
     frame = importance(crossed, options)
-    order = frame.mean(axis=1).sort_values(ascending=False).index
+    frame = frame.loc[frame.mean(axis=1).sort_values(ascending=False).index]
     rows = [
-        (name, DECISIONS[name],
-         *(_percent(float(frame.at[name, against])) for against in frame))
-        for name in map(str, order)
-    ]  # fmt: skip
+        (str(name), DECISIONS[str(name)], *map(_percent, shares))
+        for name, shares in zip(frame.index, frame.to_numpy(float).tolist(), strict=True)
+    ]
     heads = [f"against {against}" for against in systems_of(crossed)]
     return markdown_table(["", "decision", *heads], rows)
 
