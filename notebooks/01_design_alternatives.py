@@ -14,10 +14,13 @@
 # %% [markdown]
 # # Does it matter which items are ranked?
 #
-# *Popularity* is the simplest recommender: the more people rated an item, the higher it comes, for everybody. Let
-# it rank items for each user of one dataset, and count how many of the first {glue:text}`cutoff` turn out to be
-# items that the user liked: precision, "P@{glue:text}`cutoff`". One thing is left to choose: *which* items it has
-# to rank.
+# *Popularity* puts first what most people rated. Count how many of the first {glue:text}`cutoff` items a user liked:
+# precision, "P@{glue:text}`cutoff`". One thing is left to choose: *which* items are ranked.
+# :::{finding} own/POPULARITY-RANGE
+# holds: **That decides the value:** the largest of four choices scores {value} the smallest.
+# refuted: **That decides little here:** the largest of four choices scores {value} the smallest.
+# open: **That seems to decide the value:** the largest of four choices scores {value} the smallest.
+# :::
 #
 # ```{glue:figure} fig_one_ranking
 # :name: fig-one-ranking
@@ -27,22 +30,16 @@
 # Black: 95 % intervals. Dashed: the largest possible value.
 # ```
 #
-# - :::{finding} own/POPULARITY-RANGE
-#   holds: **For the value, yes:** the largest of the four is {value} the smallest.
-#   refuted: **For the value, little here:** the largest of the four is {value} the smallest.
-#   open: **For the value, it seems so:** the largest of the four is {value} the smallest.
-#   :::
 # - :::{finding} own/RTEST-TAU
-#   holds: **For the winner, yes:** among the users' own test ratings systems come in another order than among all
-#     tested items (Kendall's $\tau$ is {value:.2f}; it is 1 for the same order, and −1 for the reverse).
-#   refuted: **For the winner, little here:** among the users' own test ratings systems come in much the same order
-#     as among all tested items (Kendall's $\tau$ is {value:.2f}; it is 1 for the same order).
-#   open: **For the winner, it seems so:** the orders among the users' own test ratings and among all tested items
-#     have a Kendall's $\tau$ of {value:.2f} ({low:.2f} to {high:.2f}; it is 1 for the same order, and −1 for the
-#     reverse).
+#   holds: **For the order of systems, it matters:** {glue:text}`winners` (Kendall's $\tau$ of the two orders is
+#     {value:.2f}; it is 1 for the same order, and −1 for the reverse).
+#   refuted: **For the order of systems, it matters little here:** {glue:text}`winners` (Kendall's $\tau$ of the two
+#     orders is {value:.2f}; it is 1 for the same order).
+#   open: **For the order of systems, that is open here:** {glue:text}`winners` (Kendall's $\tau$ of the two orders is
+#     {value:.2f}, {low:.2f} to {high:.2f}; it is 1 for the same order, and −1 for the reverse).
 #   :::
 # - :::{finding} own/UNIT-FLIPS
-#   holds: **For a test of significance, yes:** with one relevant item per ranking, {glue:text}`flip_per_run` beats
+#   holds: **For a test of significance, it matters:** with one relevant item per ranking, {glue:text}`flip_per_run` beats
 #     {glue:text}`flip_per_user` if rankings are counted, and loses to it if users are, both with
 #     $p \le$ {glue:text}`flip_p`.
 #   refuted: **For a test of significance, not here:** with one relevant item per ranking, every pair of systems has
@@ -79,7 +76,7 @@
 # **After this chapter you can** name the three options that define which items are ranked, and read a code such as
 # `TI-NN-1R`; say what a random recommender scores under each design, before running anything; tell what another unit
 # of a test, or another algorithm of the same name, would change; and write down a design so that others can compare
-# with your numbers. *About 25 minutes; all you need is what a mean is.*
+# with your numbers. *About 45 minutes; all you need is what a mean is.*
 
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown
@@ -95,6 +92,7 @@ from recbias.book.chapters.design_alternatives.panels import (
     flips_quoted,
     four_designs,
     taus_quoted,
+    winners_quoted,
 )
 from recbias.book.chapters.design_alternatives.truth import SIMULATION, places_table
 from recbias.book.figures import use_book_style
@@ -349,6 +347,7 @@ quoted |= {f"tau_{label}": text for label, text in taus.items()}
 quoted |= {
     "n_pairs": f"{n_systems * (n_systems - 1) // 2}",
     "n_worlds": f"{SIMULATION['n_worlds']}",
+    "winners": winners_quoted(measured),
     "moves_most": changes[min(changes, key=lambda label: float(taus[label]))],
     "ceiling": f"{1 / cutoff:g}",
 }

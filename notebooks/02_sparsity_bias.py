@@ -14,9 +14,14 @@
 # %% [markdown]
 # # What does a precision mean when most of the truth is missing?
 #
-# Precision counts the recommended items that a user is *known* to like. Of most items nothing is known: a user
-# has rated a few out of thousands. Now let even less be known. Take nine of ten test ratings out at random, and
-# leave all else as it is: training, users, items, and every single list.
+# Precision counts the recommended items that a user is *known* to like, and of most items nothing is known. Take nine
+# of ten test ratings out at random: every list stays.
+# :::{finding} own/AR-TENTH
+# holds: **By itself, precision says how much is known:** no system keeps more than {value} of it.
+# refuted: **By itself, precision says how much is known,** though {which} keeps {value} of it.
+# open: **By itself, precision says how much is known:** even {which}, which keeps more than all others, keeps {value}
+#   ({low} to {high}) of it.
+# :::
 #
 # ```{glue:figure} fig_lists
 # :name: fig-lists
@@ -25,16 +30,9 @@
 # tenth of them. Blue is precision. The grey part counts as failure, whatever it may be.
 # ```
 #
-# :::{finding} own/AR-TENTH
-# holds: **By itself it says how much is known.** No list is any worse, and yet no system keeps more than {value}
-#   of its precision.
-# refuted: **By itself it says how much is known,** though {which} keeps {value} of its precision.
-# open: **By itself it says how much is known:** no list is any worse, and even {which}, which keeps more than all
-#   others, keeps {value} ({low} to {high}) of its precision.
-# :::
 # :::{finding} own/ORDER-TENTH
-# holds: **In comparison it says something about systems:** a tenth of the test ratings has them in nearly the order
-#   of all ($\tau$ = {value:.2f}, where 1 is the same order).
+# holds: **In comparison it says something about systems:** their orders by a tenth of the test ratings and by all of
+#   them have $\tau$ = {value:.3f} (1 is the same order).
 # refuted: **In comparison it says little here, either:** a tenth of the test ratings has the systems in another order
 #   than all of them ($\tau$ = {value:.2f}, where 1 is the same order).
 # open: **In comparison it may say something about systems:** the orders by a tenth of the test ratings and by all of
@@ -49,10 +47,10 @@
 #   {low} to {high}, for {which}),
 # :::
 # :::{finding} own/NEGATIVES-TURNED
-# holds: but of the {glue:text}`negatives_n_resolved` pairs of systems that all items order beyond chance they have {value}
-#   surely the other way round, and no number of repeated draws mends that.
-# refuted: and here they turn round none of the {glue:text}`negatives_n_resolved` pairs of systems that all items order
-#   beyond chance.
+# holds: but they surely reverse {value} of {glue:text}`negatives_n_resolved` pairs of systems whose order among all
+#   items is beyond chance, and no number of repeated draws mends that.
+# refuted: and here they reverse none of {glue:text}`negatives_n_resolved` pairs of systems whose order among all
+#   items is beyond chance.
 # open: and whether they turn pairs of systems round is not decided ({low} to {high} of
 #   {glue:text}`negatives_n_resolved`).
 # :::
@@ -64,7 +62,7 @@
 # %% [markdown] tags=["general"]
 # **After this chapter you can** say which part of a precision is the recommender and which is the data; tell
 # which metrics can be compared between data sets, and which only within one; and choose the size of a sample,
-# and of a test set, for the comparison that you want to make. *About 25 minutes; all you need is precision and
+# and of a test set, for the comparison that you want to make. *About 45 minutes; all you need is precision and
 # [target sets](#sec-options).*
 
 # %% tags=["hide-input", "remove-output"]
@@ -179,7 +177,7 @@ for name, text in quoted.items():
 #
 # **AR** ranks for each user all items that anybody rated in the test, and counts a user's relevant ones among the
 # first {glue:text}`cutoff`; **1R** does so for one relevant item at a time, among $t-1$ sampled others, and calls
-# that a *run* ([target sets](#sec-options)). Every system is trained on each fold, under {glue:text}`n_seeds` seeds
+# that a *run* ([target sets](#sec-options)). Every system is trained on each fold, under {glue:text}`n_seeds`
 # where training is random ([why](#dev-training-seeds)), and ranks its targets once. From one table of ranks
 # follows what any part of the test ratings would have given ([how](#dev-thinning)), and what 1R is *expected* to
 # be over all samples, exactly ([how](#metric-expected)): no list is ranked again and no sample is drawn.
@@ -688,7 +686,7 @@ stated
 #   same number without the noise of drawing.
 # - **How many are enough** is asked of one training of each system per fold, with the order that the same
 #   training has among all items as what is to be found; equal numbers of hits find it half.
-# - **Intervals** come from resampling users ([more](#dev-intervals)), **training seeds** are
+# - **Intervals** come from resampling users ([more](#dev-intervals)), **random training** has
 #   {glue:text}`n_seeds` per fold ([more](#dev-training-seeds)).
 #
 # ## On your data
