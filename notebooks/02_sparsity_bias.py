@@ -32,7 +32,7 @@
 #
 # :::{finding} own/ORDER-TENTH
 # holds: **In comparison it says something about systems:** their orders by a tenth of the test ratings and by all of
-#   them have $\tau$ = {value:.3f} (1 is the same order).
+#   them have $\tau$ = {value:.2f} (1 is the same order).
 # refuted: **In comparison it says little here, either:** a tenth of the test ratings has the systems in another order
 #   than all of them ($\tau$ = {value:.2f}, where 1 is the same order).
 # open: **In comparison it may say something about systems:** the orders by a tenth of the test ratings and by all of
