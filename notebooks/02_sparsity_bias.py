@@ -146,12 +146,12 @@ for name, text in quoted.items():
 #
 # ## Predict before measuring
 #
-# ::::{predict} Half of the test ratings are taken out at random. No list changes. What becomes of the expected P@10 of a system that knows its users well?
-# - it halves
-# - it falls by less than half, since good lists hold what users liked most
-# - it stays, since the lists are the same
+# ::::{predict} Half of the test ratings are taken out at random, and no list changes. For which systems does the *expected* P@10 halve exactly?
+# - for those that know nothing about users, such as Random
+# - for all
+# - for none: good lists hold what users liked most, and lose less
 #
-# It halves, and no theory of recommenders is needed to know it. A place of a list counts if its item is
+# For all, and no theory of recommenders is needed to know it. A place of a list counts if its item is
 # a relevant test rating, and each of these survives with chance one half. The sum of hits halves in
 # expectation, for *every* system, personalised or not; only the division by $n$ and by the number of
 # users follows, and neither changes.
@@ -161,13 +161,14 @@ for name, text in quoted.items():
 # random*; the lists stay; and users who have no relevant item left still count, with 0. The first is
 # the one that fails in practice. A dataset that is sparser than another did not lose ratings at random.
 #
-# ::::{predict} And the expected 1RP@10, with one relevant item among 99 sampled others?
-# - it halves too
-# - it stays
-# - it rises, since there are fewer relevant items to compete with
+# ::::{predict} And 1RP@10, with one relevant item among 99 sampled others, whose expected value stays: what becomes of its 95 % interval?
+# - it stays as well
+# - it gets wider, at most by a factor of about 1.4
+# - it gets twice as wide
 #
-# It stays. Fewer test ratings make fewer runs, and those that are left are a random half of them; a mean
-# over a random half has the same expectation. (A removed item may be drawn as one of the 99 others from
+# Wider, at most by about $\sqrt2$. Fewer test ratings make fewer runs, and those that are left are a random half of
+# them; a mean over a random half has the same expectation, and more noise. Runs of one user depend on each other, so
+# that half of them tell more than half. (A removed item may be drawn as one of the 99 others from
 # then on, and a good list has put it high. Only in this way the expectation could fall, and only where
 # many of the candidates are relevant.)
 # ::::
@@ -338,7 +339,7 @@ figures.larger(measured, cutoff).show()
 # system comes first. The density of judgements could not, where ratings are missing at random: one and the same
 # factor multiplies every value under AR.
 
-# %% [markdown] tags=["general"]
+# %% [markdown]
 # (sec-enough-negatives)=
 # ## How many sampled items are enough?
 #
@@ -358,13 +359,19 @@ figures.larger(measured, cutoff).show()
 # This page has it at 40 sizes, even in $\log t$, up to that of all items. If two systems change places
 # between two of these, bisection finds where.
 #
-# ::::{predict} Among 99 sampled items system A comes before B. Among all items, B comes before A. You repeat the draw a hundred times and average. Which order do you find?
-# - that of all items, since the noise of drawing cancels
-# - that of the samples, more surely than before
-# - either, with equal chance
+# ::::{predict} Look at pairs of systems that one evaluation with sampled items puts in the wrong order with a chance above 5 %. What is mostly to blame?
+# - bad luck: expected of the sample is the right order, and a hundred draws would find it
+# - the sample's expected order, which is itself the wrong one
 #
-# That of the samples. What cancels is the noise around the value expected at $t=100$, and A has the
-# larger one. Only a larger $t$ takes B to the front.
+# :::{finding} own/NEGATIVES-UNLUCKY
+# holds: The expected order, mostly. Of {glue:text}`negatives_n_wrong` such pairs with {glue:text}`n_others` sampled
+#   items, bad luck is the cause for {glue:text}`negatives_n_unlucky`.
+# refuted: Bad luck, mostly: it is the cause for {glue:text}`negatives_n_unlucky` of {glue:text}`negatives_n_wrong` such
+#   pairs with {glue:text}`n_others` sampled items. Repeated draws would find their order.
+# open: -
+# :::
+# What cancels over many draws is the noise around the value expected at $t$. Where A has the larger one, and B among
+# all items, only a larger $t$ takes B to the front.
 # ::::
 
 # %% tags=["hide-input"]
@@ -379,7 +386,9 @@ figures.orders(drawn, cutoff).show()
 # chapter uses. Each system is trained once per fold here.
 # ```
 #
+# :::{container} explorer-hint
 # Move the number yourself; places are compared with those among all items.
+# :::
 
 # %% tags=["hide-input"]
 axis, shown, start = sampled(drawn, min_rating=min_rating)
@@ -394,17 +403,6 @@ HTML(
         source=drawn,
     )
 )
-
-# %% [markdown]
-# :::{finding} own/NEGATIVES-UNLUCKY
-# holds: Chance has little to do with it: luck decides {value} of the pairs that one evaluation of {glue:text}`n_others`
-#   sampled items gets wrong with a chance above 5 %. Otherwise the wrong order is the expected one, and no
-#   repetition of the draw will mend it.
-# refuted: Chance has more to do with it: luck decides {value} of the pairs that one evaluation of
-#   {glue:text}`n_others` sampled items gets wrong with a chance above 5 %. Their expected order is right, and repeated
-#   draws would find it.
-# open: -
-# :::
 
 # %% [markdown] tags=["general"]
 # ### One evaluation

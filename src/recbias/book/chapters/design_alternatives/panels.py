@@ -72,8 +72,9 @@ def winners_quoted(results: Results) -> str:
     """Say which system is first among all tested items, and which among own test ratings."""
     orders = []
     for label in ("AR", "R_test"):
-        values = results.of_systems(label, results.metric(label, "P"))
-        orders.append(sorted(values, key=lambda name, of=values: -of[name].value))
+        found = results.of_systems(label, results.metric(label, "P"))
+        values = {name: quantity.value for name, quantity in found.items()}
+        orders.append(sorted(values, key=values.__getitem__, reverse=True))
     (first, *_), (other, *_) = orders
     if first == other:
         return f"{first} is first of {len(orders[0])} among all tested items and own test ratings"
