@@ -478,14 +478,16 @@ HTML(
 )
 
 # %% [markdown] tags=["general"]
-# :::{container} explorer-hint
+# <div class="explorer-hint">
+#
 # Three things to try:
 #
 # - Choose one relevant item per run, then other cutoffs. The ceiling $1/n$ comes down on the bars.
 # - Choose a sample, then all others, and look at the line of a random ranking: theory says how far it moves, before
 #   anything is run.
 # - Let the scale follow the choice, and compare the lengths of bars between two designs, then their numbers.
-# :::
+#
+# </div>
 #
 # (sec-users-or-runs)=
 # ## How sure is that? Users or runs

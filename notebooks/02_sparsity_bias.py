@@ -386,9 +386,11 @@ figures.orders(drawn, cutoff).show()
 # chapter uses. Each system is trained once per fold here.
 # ```
 #
-# :::{container} explorer-hint
+# <div class="explorer-hint">
+#
 # Move the number yourself; places are compared with those among all items.
-# :::
+#
+# </div>
 
 # %% tags=["hide-input"]
 axis, shown, start = sampled(drawn, min_rating=min_rating)
