@@ -612,7 +612,7 @@ figures.relations(simulated["worlds"]).show()
 # [will like](#data-worlds). Whiskers: 95 % intervals over worlds.
 # ```
 #
-# Choose a kind of world, and see which of the nine is right there; *head* is 1R without the head.
+# Choose a kind of world, and see which of the nine is right there; *head* is 1R without the most popular tenth.
 
 # %% tags=["hide-input"]
 HTML(
