@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +24,7 @@ from recbias.claims.expressions import Call, walk
 from recbias.claims.judging import find_parts, load_chapter
 from recbias.claims.records import Record, criteria_of
 from recbias.claims.topics import chapters, find_judged
+from recbias.data import datasets
 from recbias.data.datasets import Content, dataset_info, register_dataset
 from recbias.data.ratings import RatingScale
 from recbias.data.simulation import PreferenceOptions, preference_world
@@ -71,17 +72,23 @@ def read_halves(_: Any) -> Content:
     return Content(ratings, truth=HalfStars(ratings, HALVES, whole))
 
 
-register_dataset(
-    dataclasses.replace(
-        dataset_info(WORLD),
-        name=HALVES,
-        title="Half stars",
-        content_hash=None,
-        scale=RatingScale(0.5, 5, 0.5),
-        cannot_test={},
-    ),
-    read_halves,
-)
+@pytest.fixture(autouse=True)
+def half_stars() -> Iterator[None]:
+    """Make the world known, to these tests alone."""
+    info = dataset_info(WORLD)
+    register_dataset(
+        dataclasses.replace(
+            info,
+            name=HALVES,
+            title="Half stars",
+            content_hash=None,
+            scale=RatingScale(0.5, 5, 0.5),
+            cannot_test={},
+        ),
+        read_halves,
+    )
+    yield
+    del datasets.OUTSIDE[HALVES], datasets._READERS[HALVES]
 
 
 def made(topic: str) -> Checks:
