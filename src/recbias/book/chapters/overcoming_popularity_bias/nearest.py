@@ -6,7 +6,7 @@ worlds, and from `best_protocols`, who is ahead of all others. Nothing is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -52,23 +52,24 @@ def axes(worlds: Table) -> tuple[Axis, ...]:
 
 def nearest(worlds: Table) -> dict[Choice, Shown]:
     """Give what is shown for each choice: a row for each test, and which of them is nearest."""
-    by_kind = dict(iter(_usual(worlds).groupby(["relation", "skew"])))
-    shown = {}
+    frame = _usual(worlds)
+    shown: dict[Choice, Shown] = {}
     for code, truth in _CODES.items():
         every, likes = (
-            best_protocols(worlds, truth, names=names).set_index(["relation", "skew"])
+            best_protocols(worlds, truth, names=names).to_dict("records")
             for names in (tuple(PROTOCOLS), LIKES_ONLY)
         )
-        for (relation, skew), rows in by_kind.items():
+        for of_all, of_likes in zip(every, likes, strict=True):
+            relation, skew = of_all["relation"], of_all["skew"]
+            rows = frame[(frame["relation"] == relation) & (frame["skew"] == skew)]
             means = {name: over_worlds(list(rows[column(name, truth)])) for name in PROTOCOLS}
-            at = (relation, skew)
             shown[code, f"{skew:g}", f"{relation:g}"] = Shown(
                 values={name: (mean.value, *mean.interval) for name, mean in means.items()},
                 metric="\N{GREEK SMALL LETTER TAU} with the truth",
                 title=_signed(relation),
                 words=f"{_related(relation)}, at skew {skew:g}; truth {READINGS[truth]}",
-                note=f"{_note(every.loc[at], len(PROTOCOLS))} With likes alone: "
-                f"{_note(likes.loc[at], len(LIKES_ONLY))}",
+                note=f"{_note(of_all, len(PROTOCOLS))} With likes alone: "
+                f"{_note(of_likes, len(LIKES_ONLY))}",
             )
     return {codes: shown[codes] for codes in product(*(axis.options for axis in axes(worlds)))}
 
@@ -78,7 +79,7 @@ def _usual(worlds: Table) -> pd.DataFrame:
     return worlds.frame[worlds.frame["choice"] == 1]
 
 
-def _note(region: Any, n_names: int) -> str:
+def _note(region: Mapping[Hashable, Any], n_names: int) -> str:
     """Say which test is nearest, how sure that is, and whether it is near at all."""
     others = region["others"]
     if not others:
