@@ -17,9 +17,9 @@
 # *Popularity* puts first what most people rated. Count how many of the first {glue:text}`cutoff` items a user liked:
 # precision, "P@{glue:text}`cutoff`". One thing is left to choose: *which* items are ranked.
 # :::{finding} own/POPULARITY-RANGE
-# holds: **That decides the value:** the largest of four choices scores {value} the smallest.
-# refuted: **That decides little here:** the largest of four choices scores {value} the smallest.
-# open: **That seems to decide the value:** the largest of four choices scores {value} the smallest.
+# holds: **That decides the value:** the largest of four choices scores {value:.1f} times the smallest.
+# refuted: **That decides little here:** the largest of four choices scores {value:.1f} times the smallest.
+# open: **That seems to decide the value:** the largest of four choices scores {value:.1f} times the smallest.
 # :::
 #
 # ```{glue:figure} fig_one_ranking
