@@ -370,6 +370,7 @@ figures.larger(measured, cutoff).show()
 #   pairs with {glue:text}`n_others` sampled items. Repeated draws would find their order.
 # open: -
 # :::
+# (Where the data have no such pair, nothing is to blame.)
 # What cancels over many draws is the noise around the value expected at $t$. Where A has the larger one, and B among
 # all items, only a larger $t$ takes B to the front.
 # ::::
