@@ -164,8 +164,9 @@ for name, text in quoted.items():
 #
 # :::{finding} BCC17-C-POPOPT/5
 # holds: Popularity: none of the others beats it on these data.
-# refuted: {which}. The paper says Popularity.
-# open: {which} and Popularity cannot be told apart here.
+# refuted: Not Popularity, as the paper says: {which} is ahead of it. Any other whose whiskers reach the bar of
+#   {which} counts as right, too.
+# open: {which} and Popularity cannot be told apart here, nor any other whose whiskers reach the bar of {which}.
 # :::
 # {numref}`fig-rankings` has all of them.
 # ::::
@@ -335,8 +336,9 @@ figures.rankings(rankings, predicted).show()
 #
 # What is counted matters: ratings, or those that say liking. The step from Popularity to Positive count is what
 # liking is worth; that from Positive count to Odds of a hit, what it is worth to ask who can still be shown an
-# item. The paper calls the latter negligible, as if nobody had anything in training; where the two marks of a row
-# part, it is not (BCC17-C-POPOPT).
+# item. The paper calls the latter negligible, as if nobody had anything in training. Whether it is so in a
+# *ranking* says the title of the figure, for the same users; in a *prediction* it is not where the two marks of a row
+# part (BCC17-C-POPOPT).
 
 # %% [markdown] tags=["general"]
 # ## Worlds without taste
@@ -527,8 +529,8 @@ Markdown(tables.points_table(simulated["points"]))
 #    is made of ({numref}`fig-skew`).
 # 2. **Measure Popularity on your counts without taste, too** (`world(counts=...)`), and call it the floor of counts
 #    ({numref}`fig-shares`). Before you compare two datasets, compare how skewed they are (BCC17-F5R).
-# 3. **Beat the best ranking that is the same for everybody,** and not only Popularity: count what is liked, and who
-#    can still be shown it ({numref}`fig-rankings`; BCC17-C-POPOPT).
+# 3. **Beat the best ranking that is the same for everybody,** and not only Popularity: count likes, too
+#    ({numref}`fig-rankings`; BCC17-C-POPOPT).
 # 4. **Do not take one relevant item per run for a remedy.** It takes sparsity away, and not popularity
 #    ({numref}`fig-exponents`; BCC17-F5C).
 # 5. **Before you credit a winner with taste,** look whether its lists are more popular still

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from functools import partial
 
@@ -99,14 +100,21 @@ def chain(counts: Table) -> Figure:
 def rankings(results: Results, predicted: Table) -> Figure:
     """Show what rankings that are the same for everybody score, beside what theory predicts."""
     metric = str(results.metric("AR", "P"))
-    told = said(
-        "BCC17-C-POPOPT/5",
+    likes = said(
+        "own/LIKES-OVER-RATINGS",
         {"baselines": results},
-        width=_TITLE,
-        holds="Of rankings for everybody Popularity is the best",
-        refuted="Of rankings for everybody {which} is better than Popularity",
-        open="Of rankings for everybody Popularity and {which} cannot be told apart",
+        holds="Counting likes beats Popularity",
+        refuted="Counting likes does not beat Popularity",
+        open="Counting likes is not told from Popularity",
     )
+    shown = said(
+        "own/SHOWN-OVER-LIKES",
+        {"baselines": results},
+        holds="asking who can still be shown an item adds to it",
+        refuted="asking who can still be shown an item adds nothing",
+        open="asking who can still be shown an item adds nothing that is sure",
+    )
+    told = textwrap.fill(f"{likes}; {shown}", _TITLE) if likes and shown else ""
     rows = measured_beside_predicted(results, predicted)
     forms = [name for name in rows.columns if name not in ("value", "low", "high")]
     return Figure(
