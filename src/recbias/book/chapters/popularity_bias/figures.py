@@ -58,15 +58,15 @@ def skew(pure_skew: Table) -> Figure:
             "own/SKEW-SHARE-AR",
             {"pure_skew": pure_skew},
             width=_TITLE,
-            holds="Without any taste Popularity still has {value} of its precision",
-            refuted="Without any taste Popularity has no more than {value} of its precision",
-            open="Without any taste Popularity has perhaps {value} of its precision",
+            holds="Without any taste Popularity still has {value:.0%} of its precision",
+            refuted="Without any taste Popularity has no more than {value:.0%} of its precision",
+            open="Without any taste Popularity has perhaps {value:.0%} of its precision",
         )
         or "What Popularity scores with taste and without",
         "Bars of the precision of Popularity on real ratings and in worlds with the same counts "
         "and no taste, and of a random ranking.",
         partial(
-            bars, row="what", coloured=True, numbers=".3f", share_x=False, width=NARROW,
+            bars, row="what", coloured=True, numbers=".4f", share_x=False, width=NARROW,
             across="precision among all tested items",
         ),
     )  # fmt: skip
@@ -134,14 +134,15 @@ def rankings(results: Results, predicted: Table) -> Figure:
 def exponents(simulated: Table, metric: str, *, name: str) -> Figure:
     """Show a metric of systems where nobody prefers anything, over the skew of popularity."""
 
-    def message(_: pd.DataFrame) -> str:
+    def message(rows: pd.DataFrame) -> str:
+        course = "From exponent {:g} to {:g}".format(*rows["alpha"].agg(["min", "max"]))
         return said(
             "BCC17-F5C/1",
             {"skew": simulated},
             width=_TITLE,
-            holds="Without taste skew alone makes Popularity score {value} as much",
-            refuted="Without taste skew makes Popularity score only {value} as much",
-            open="Without taste skew may make Popularity score more",
+            holds=f"{course} Popularity's score grows {{value:.1f}}-fold, with no taste anywhere",
+            refuted=f"{course} Popularity's score grows only {{value:.1f}}-fold, without taste",
+            open=f"{course} Popularity's score may grow, with no taste anywhere",
         )
 
     published = _published_at_zero()
