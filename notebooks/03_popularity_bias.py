@@ -162,7 +162,7 @@ for name, text in quoted.items():
 #
 # :::{finding} BCC17-C-POPOPT/5
 # holds: Popularity: none of the others beats it on these data.
-# refuted: Not Popularity, as the paper says: {which} is ahead of it. Any other whose whiskers reach the bar of
+# refuted: Not Popularity, though the paper says so: {which} is ahead of it. Any other whose whiskers reach the bar of
 #   {which} counts as right, too.
 # open: {which} and Popularity cannot be told apart here, nor any other whose whiskers reach the bar of {which}.
 # :::

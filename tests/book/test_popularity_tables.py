@@ -71,7 +71,7 @@ def test_means_over_worlds_have_their_interval() -> None:
 
 
 TITLES = {
-    "skew": ("SKEW-SHARE-AR", "Without any taste Popularity still", "has no more than"),
+    "skew": ("SKEW-SHARE-AR", "Popularity still has", "has no more than"),
     "overrated": ("MAP-AGREEING", "overrates Popularity even where", "does not overrate"),
 }
 

@@ -58,9 +58,9 @@ def skew(pure_skew: Table) -> Figure:
             "own/SKEW-SHARE-AR",
             {"pure_skew": pure_skew},
             width=_TITLE,
-            holds="Without any taste Popularity still has {value:.0%} of its precision",
-            refuted="Without any taste Popularity has no more than {value:.0%} of its precision",
-            open="Without any taste Popularity has perhaps {value:.0%} of its precision",
+            holds="Popularity still has {value:.0%} of its precision without any taste",
+            refuted="Popularity has no more than {value:.0%} of its precision without any taste",
+            open="Popularity has perhaps {value:.0%} of its precision without any taste",
         )
         or "What Popularity scores with taste and without",
         "Bars of the precision of Popularity on real ratings and in worlds with the same counts "
