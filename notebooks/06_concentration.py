@@ -280,8 +280,12 @@ checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=meas
 Markdown(tables.loop_table(loop))
 
 # %% [markdown] tags=["general"]
+# <div class="explorer-hint">
+#
 # Move through the rounds, and watch who moves away from the dashed line, where all ratings began. Kendall's
 # $\tau$ says how much of the order the first lists have told.
+#
+# </div>
 
 # %% tags=["hide-input"]
 HTML(

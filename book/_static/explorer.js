@@ -181,6 +181,7 @@
         ...line("expected", state.expected),
         ...line("ceiling", state.ceiling),
         element("li", "", element("i", "explorer-swatch explorer-interval"), "95 % interval"),
+        element("li", "explorer-against", `▲ ▼ places up or down: against the order ${this.against}`),
       );
       this.list.style.setProperty("--zero", at(0));
       const before = this.rows.map((row) => row.getBoundingClientRect().top);
@@ -228,4 +229,6 @@
   }
 
   document.querySelectorAll(".explorer").forEach((root) => new Explorer(root));
+  // What a page suggests to try, which nobody could without this script.
+  document.documentElement.classList.add("has-explorers");
 })();
