@@ -588,10 +588,11 @@ Markdown(pages.methods_sentence(measured, "full"))
 # (sec-verdicts-5)=
 # ## Verdicts
 #
-# Every assertion that can be measured has a criterion, written down before the result that it judges and locked by
-# a hash. A claim is **yes** if all of its core holds, **no** if none of it does and some is refuted, **partly** if
-# some holds and some is refuted, **undecided** if none is refuted and some is open. {cite:t}`TOIS21` is not at hand:
-# its claims are paraphrases of what its authors published beside it.
+# Every assertion that can be measured has a criterion, locked by a hash. Many were written or changed after pilot
+# values had been seen; the pages of these claims say *pilot seen*. A claim is **yes** if all of its core holds,
+# **no** if none of it does and some is refuted, **partly** if some holds and some is refuted, **undecided** if none
+# is refuted and some is open. {cite:t}`TOIS21` is not at hand: its claims are paraphrases of what its authors
+# published beside it.
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "optimal": optimal, "optima": optima, "checks": checks}
