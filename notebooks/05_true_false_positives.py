@@ -579,10 +579,11 @@ figures_of_judgments.compatible(
 # 5. **Condense lists only to ask another question:** how a system sorts what users have rated
 #    ({numref}`fig-two-counts`; MCCRS20-C-CONDLOSS).
 #
-# For a methods section, of this page's full lists (of misses write the same, and *antiP*):
+# For a methods section, of this page's full lists, of hits and of misses:
 
 # %% tags=["hide-input"]
-Markdown(pages.methods_sentence(measured, "full"))
+told = [pages.methods_sentence(measured, "full", name) for name in ("P", "antiP")]
+Markdown("\n\n<!-- -->\n\n".join(told))
 
 # %% [markdown] tags=["general"]
 # (sec-verdicts-5)=

@@ -271,10 +271,16 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # %% [markdown]
 # **12. Report misses, and which share of the lists is unrated.**
 # :::{finding} own/JUDGED-SHARE
-# holds: Of the first items of a list {value} have a test rating: of the rest nobody knows whether it is a hit
-#   or a miss.
-# refuted: Of the first items of a list as many as {value} have a test rating.
-# open: Of the first items of a list {value} have a test rating.
+# holds: Of the first ten items of a list only {value} have a test rating: of the rest nobody knows whether it
+#   is a hit or a miss.
+# refuted: Of the first ten items of a list as many as {value} have a test rating.
+# open: Of the first ten items of a list {value} have a test rating.
+# :::
+# :::{finding} own/UNRELATED-ANTIP
+# holds: Where popularity says nothing about liking, misses order systems more truly than hits, by {value:.2f}
+#   of $\tau$ ({low:.2f} to {high:.2f}): put them first there.
+# refuted: Where popularity says nothing about liking, misses do not order systems more truly than hits.
+# open: Where popularity says nothing about liking, neither hits nor misses surely order systems more truly.
 # :::
 # *But:* if hits and misses disagree, one is nearer to the truth. Do not average them.
 #

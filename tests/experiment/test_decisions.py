@@ -322,6 +322,12 @@ SENTENCES = (
     ("lists: AI-AN-AR rel>=3.5", "Ratings of 3.5 or more are relevant."),
     ("metric: P@5", "We report `P@5`."),
     ("metric: AP", "We report `AP`, over whole lists."),
+    ("metric: antiP@10", "We report `antiP@10`, the share of the first 10 items that the user rated "
+     "below 4 in the test; lower is better."),
+    ("metric: antiP@10", "For each user all items of the catalogue are ranked; training items are "
+     "left out; unrated items count as neither hits nor misses (full lists)."),
+    ("metric: antiP@10", "Users without a list count as 0, the best value there is."),
+    (f"lists: {LISTS} coverage=reduced; metric: antiP@10", "Users without a list are left out."),
     ("", "We report `nDCG@10` with a gain of 1 for each relevant item."),
     ("gain: linear", "We report `nDCG(linear)@10` with the stars of each relevant item as its "
      "gain."),

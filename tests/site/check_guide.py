@@ -44,6 +44,7 @@ LINES = (  # what is compared, dislikes, random judgments, relation; then what t
     ("stars", "no", "*", "*", ""),
     ("lists", "*", "yes", "*", f"split: whole; test: unbiased; {FULL}P@10"),
     ("lists", "yes", "no", "opposed", f"{FULL}antiP@10"),
+    ("lists", "yes", "no", "unrelated", f"{FULL}antiP@10"),
     ("lists", "yes", "no", "*", f"{FULL}P@10"),
     ("lists", "no", "no", "opposed", f"split: uniform 0.2; {ONE}P@10|t=100"),
     ("lists", "no", "no", "unrelated", f"{CLASSES}P@10|t=100"),
@@ -89,6 +90,8 @@ def wanted(codes: Mapping[str, str]) -> str:
     users = (
         " users=tested" if "temporal" in split and "split" not in rest and FULL[:8] in rest else ""
     )
+    if "antiP" in rest:  # no list is no miss, and would win
+        users += " coverage=reduced"
     has_dislikes = codes["dislikes"] == "yes" or "unbiased" in rest
     *before, lists, metric = rest.format("rel>=4" if has_dislikes else "rel>=1").split("; ")
     if not before:

@@ -290,7 +290,7 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
     True
     """
     protocol, metric = options.protocol, options.measured
-    lists, values = _lists_words(protocol, metric), _values_words(protocol)
+    lists, values = _lists_words(protocol, metric), _values_words(protocol, metric)
     sentences = [
         f"The data ({dataset['title']}) are {dataset['n_ratings']:,} ratings by "
         f"{dataset['n_users']:,} users on {dataset['n_items']:,} items.",
@@ -300,7 +300,8 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
         if options.test == TestSet()
         else f"What is judged are not all observed test ratings but `{options.test}`.",
         *lists,
-        f"We report `{metric}`{_gain_words(metric)}{_depth_words(metric.cutoff)}.",
+        f"We report `{metric}`{_gain_words(metric)}{_depth_words(metric.cutoff)}"
+        f"{_misses_words(protocol, metric)}.",
         *values,
         f"Systems are compared by {_pairs_words(options)}, with Holm's correction where there are "
         "several pairs.",
@@ -345,8 +346,10 @@ def _lists_words(protocol: Protocol, metric: Metric | None = None) -> tuple[str,
     )
 
 
-def _values_words(protocol: Protocol) -> tuple[str, ...]:
+def _values_words(protocol: Protocol, metric: Metric | None = None) -> tuple[str, ...]:
     reduced = "are left out" if protocol.average.coverage else "count as 0"
+    if _of_misses(metric) and not protocol.average.coverage:
+        reduced += ", the best value there is"
     return f"{_average_words(protocol)}.", f"Users without a list {reduced}."
 
 
@@ -395,7 +398,8 @@ def _targets_sentence(protocol: Protocol, metric: Metric | None) -> str:
         ranked += ", anew each time"
     train = "stay in" if rule.with_train else "are left out"
     condensed = "only what the user rated in the test is kept of that (condensed lists)"
-    whole = "unrated items count as not relevant (full lists)"
+    unrated = "neither hits nor misses" if _of_misses(metric) else "not relevant"
+    whole = f"unrated items count as {unrated} (full lists)"
     return f"{ranked}; training items {train}; {condensed if protocol.condensed else whole}."
 
 
@@ -405,6 +409,21 @@ def _expected_sample(metric: Metric | None) -> int | None:
     if "t" in given:
         return int(given["t"]) - 1
     return int(given["N"]) if "N" in given else None
+
+
+def _of_misses(metric: Metric | None) -> bool:
+    """Tell whether what is counted is disliked, so that nothing is the best value."""
+    return metric is not None and metric.name == "antiP"
+
+
+def _misses_words(protocol: Protocol, metric: Metric) -> str:
+    """Say what antiP is, which is not the rest of P."""
+    if not _of_misses(metric) or metric.given:
+        return ""
+    return (
+        f", the share of the first {metric.cutoff} items that the user rated below "
+        f"{exact(protocol.min_rating)} in the test; lower is better"
+    )
 
 
 def _depth_words(cutoff: int | None) -> str:

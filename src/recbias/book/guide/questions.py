@@ -101,7 +101,11 @@ _MISSES_UNRATED = (
     "The unrated counts as not liked: who lists what few people rate seems worse than they are."
 )
 _BPREF = ("how often what is liked stands above what is disliked", "metric: bpref")
-_MISSED = ("how many of the ten are known to be disliked", "metric: antiP@10")
+_MISSED = (
+    "how many of the ten are known to be disliked (add coverage=reduced to the lists: else no list "
+    "is the best one)",
+    "metric: antiP@10",
+)
 
 DESIGNS: Mapping[str, Design] = {
     "drawn": Design(
@@ -124,11 +128,12 @@ DESIGNS: Mapping[str, Design] = {
         (_MISSED, _BPREF),
     ),
     "misses": Design(
-        "dislikes are recorded, and popular items are liked less",
+        "dislikes are recorded; popular items are liked less, or popularity says nothing about it",
         _FULL,
         "antiP@10",
         "How many of ten listed items users rated, and disliked: lower is better.",
-        "The unrated counts as not disliked: who lists what nobody rates seems perfect.",
+        "The unrated counts as not disliked: who lists what nobody rates seems perfect, and so does "
+        "who refuses whoever is hard to serve. Report coverage.",
         (("how many of the ten are known to be liked", "metric: P@10"), _BPREF),
     ),
     "likes": Design(
@@ -257,7 +262,8 @@ def advise(codes: Codes) -> Advice:
     >>> codes = dict(dislikes="yes", times="yes", random="no", size="all")
     >>> advice = advise(codes | dict(compared="lists", relation="opposed"))
     >>> print(advice.options)
-    split: temporal 0.2; seed: 1; lists: AI-AN-AR rel>=4 users=tested; metric: antiP@10; pairs: t
+    split: temporal 0.2; seed: 1; lists: AI-AN-AR rel>=4 users=tested coverage=reduced; metric: \
+antiP@10; pairs: t
     """
     for name, axis in QUESTIONS.items():
         if codes.get(name) not in axis.options:
@@ -295,7 +301,7 @@ def _design(codes: Codes) -> str:
     if codes["random"] == "yes":
         return "drawn"
     if codes["dislikes"] == "yes":
-        return "misses" if codes["relation"] == "opposed" else "hits"
+        return "misses" if codes["relation"] in ("opposed", "unrelated") else "hits"
     return {"opposed": "uniform", "unrelated": "classes"}.get(codes["relation"], "likes")
 
 
@@ -317,9 +323,11 @@ def _line(lists: str, metric: str, split: str, test: str, dislikes: str) -> Opti
     judged = f"test: {test}; " if test else ""
     sizes = [word for word in words if "=" in word]
     forms = [word for word in words if "=" not in word]
-    text = " ".join(
-        part for part in (protocol, *sizes, threshold, *forms, _population(protocol, split)) if part
-    )
+    # Without a list there are no misses, which is the best value: nobody may win by refusing users.
+    coverage = "coverage=reduced" if metric.startswith("antiP") else ""
+    population = _population(protocol, split)
+    parts = (protocol, *sizes, threshold, *forms, population, coverage)
+    text = " ".join(part for part in parts if part)
     return Options.parse(f"split: {split}; {judged}lists: {text}; metric: {metric}")
 
 

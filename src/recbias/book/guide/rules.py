@@ -128,7 +128,7 @@ RULES: Mapping[str, Rule] = {
         "Likes only: what is assumed of the items that nobody rated?",
     ),
     "unrated": Rule(
-        _holding("own/JUDGED-SHARE"),
+        _holding("own/JUDGED-SHARE", "own/UNRELATED-ANTIP"),
         ("MCCRS20-C-FLIP", "MCCRS20-C5"),
         "The share of unrated items in the lists stands beside each value, and misses beside hits.",
         "How much of the lists is unrated? Do hits and misses agree?",
