@@ -254,6 +254,7 @@ SENTENCES = (
     ("split: whole; test: unbiased", "All observed ratings are trained on, and judgments beside "
      "them are the test."),
     ("", "All test ratings serve as judgments."),
+    ("test: unbiased", "Judged are ratings of randomly drawn items only (`unbiased`)."),
     ("test: truth", "What is judged are not all observed test ratings but `truth`."),
     # B1
     ("", f"{MEAN} {EVERYBODY}."),
@@ -322,8 +323,8 @@ SENTENCES = (
     ("lists: AI-AN-AR rel>=3.5", "Ratings of 3.5 or more are relevant."),
     ("metric: P@5", "We report `P@5`."),
     ("metric: AP", "We report `AP`, over whole lists."),
-    ("metric: antiP@10", "We report `antiP@10`, the share of the first 10 items that the user rated "
-     "below 4 in the test; lower is better."),
+    ("metric: antiP@10", "We report `antiP@10`, the share of the first 10 items that the user "
+     "rated below 4 in the test; lower is better."),
     ("metric: antiP@10", "For each user all items of the catalogue are ranked; training items are "
      "left out; unrated items count as neither hits nor misses (full lists)."),
     ("metric: antiP@10", "Users without a list count as 0, the best value there is."),

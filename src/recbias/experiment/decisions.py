@@ -296,13 +296,12 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
         f"{dataset['n_users']:,} users on {dataset['n_items']:,} items.",
         _selection_sentence(options.select),
         f"{_split_words(options.split, options.seed)}.",
-        "All test ratings serve as judgments."
-        if options.test == TestSet()
-        else f"What is judged are not all observed test ratings but `{options.test}`.",
+        _judged_sentence(options.test),
         *lists,
         f"We report `{metric}`{_gain_words(metric)}{_depth_words(metric.cutoff)}"
         f"{_misses_words(protocol, metric)}.",
         *values,
+        *_folds_words(options.split),
         f"Systems are compared by {_pairs_words(options)}, with Holm's correction where there are "
         "several pairs.",
         "All that is drawn, in splits, training, ties, samples and resamples, follows from seed "
@@ -367,8 +366,22 @@ def _selection_sentence(select: Selection) -> str:
     return f"Before anything is split we {actions}." if actions else "No rating is left out."
 
 
+def _judged_sentence(test: TestSet) -> str:
+    if test == TestSet():
+        return "All test ratings serve as judgments."
+    if test.part == "unbiased":
+        return f"Judged are ratings of randomly drawn items only (`{test}`)."
+    return f"What is judged are not all observed test ratings but `{test}`."
+
+
 def _split_words(rule: SplitRule, seed: int) -> str:
     return f"{rule.meaning}, drawn with seed {seed}" if rule.is_drawn else rule.meaning
+
+
+def _folds_words(rule: SplitRule) -> tuple[str, ...]:
+    if rule.kind not in ("k-fold", "rolling"):
+        return ()
+    return ("Folds are taken together for values; in tests a user counts by the mean over folds.",)
 
 
 def _targets_sentence(protocol: Protocol, metric: Metric | None) -> str:

@@ -132,8 +132,8 @@ DESIGNS: Mapping[str, Design] = {
         _FULL,
         "antiP@10",
         "How many of ten listed items users rated, and disliked: lower is better.",
-        "The unrated counts as not disliked: who lists what nobody rates seems perfect, and so does "
-        "who refuses whoever is hard to serve. Report coverage.",
+        "The unrated counts as not disliked: who lists what nobody rates seems perfect. Report "
+        "coverage: who refuses whoever is hard to serve is not measured there.",
         (("how many of the ten are known to be liked", "metric: P@10"), _BPREF),
     ),
     "likes": Design(
@@ -154,7 +154,7 @@ DESIGNS: Mapping[str, Design] = {
         "only likes are recorded, and popularity says nothing about liking",
         "TI-AN-P1R m=10",
         "P@10|t=100",
-        "Whether a liked item comes before others that are about as popular.",
+        "How often a liked item is among the first ten of 100 that are about as popular.",
         "How liked whole classes of popularity are; and little of the truth is left to see.",
         (("the same without any popularity", "split: uniform 0.2; lists: TI-AN-1R"),),
     ),
@@ -162,7 +162,8 @@ DESIGNS: Mapping[str, Design] = {
         "only likes are recorded, and popular items are liked less",
         "TI-AN-1R",
         "P@10|t=100",
-        "Whether a liked item comes before 99 others, each item being tested equally often.",
+        "How often a liked item is among the first ten of 100, each item being tested equally "
+        "often.",
         "Items with few ratings, which no such test can have; and most of the truth: claim little.",
         (("what a usual split and test say", "lists: AI-AN-AR; metric: P@10"),),
         split="uniform 0.2",
@@ -189,8 +190,8 @@ DESIGNS: Mapping[str, Design] = {
         "TI-AN-1R",
         "P@10|t=100",
         "Do not compare them (rule 4): run all systems again, on the same data. Of its own line a "
-        "value says whether a liked item comes before 99 others; a random ranking scores 1/100 on "
-        "all data.",
+        "value says how often a liked item is among the first ten of 100; a random ranking scores "
+        "1/100 on all data.",
         "Popularity and skew differ between data, and values with them.",
         (("what a usual test says", "lists: AI-AN-AR; metric: P@10"),),
     ),

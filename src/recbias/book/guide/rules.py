@@ -178,6 +178,7 @@ DISAGREE = (
     "own/CM-DEFAULT-WRONG",
     "own/WORLDS-AGREEING-STRONG",
     "own/WORLDS-AGREEING-BLIND",
+    "own/WORLDS-CONDENSED",
 )
 """What the page states beside the rules: of condensed lists, where chapters seem to disagree."""
 
