@@ -46,13 +46,13 @@ def judged_orders(tables: Mapping[str, Table], cutoff: int) -> Figure:
         if rows.empty:
             return "No data with random judgments are at hand"
         own = rows[rows["line"] == rows["line"].iloc[0]]
-        hits, misses = (
-            "{0[needed]:.0f} ({0[fewest]:.0f} to {0[most_needed]:.0f})".format(panel.iloc[0])
-            for _, panel in own.groupby("panel", sort=False)
+        (hits, range_of_hits), (misses, range_of_misses) = (
+            (f"{one['needed']:.0f}", f"({one['fewest']:.0f} to {one['most_needed']:.0f})")
+            for one in (panel.iloc[0] for _, panel in own.groupby("panel", sort=False))
         )
         return (
-            f"{own['line'].iloc[0]}: judgments per user for $\\tau$ = {target:g}\n"
-            f"with the truth: {hits} by P, {misses} by antiP"
+            f"{own['line'].iloc[0]}, for $\\tau$ = {target:g}: {hits} judgments per user\n"
+            f"{range_of_hits} by P, {misses} {range_of_misses} by antiP"
         )
 
     rows = [
