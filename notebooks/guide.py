@@ -53,10 +53,10 @@ for name, rule in rules.RULES.items():
 # ## Six questions
 #
 # The line is what [`recbias`](#rerun-own-table) reads and prints; its words are in the
-# [notation](#sec-options). The threshold (`rel>=4`) and the data of the paragraph stand for yours.
+# [notation](#sec-options). The threshold (`rel>=4`) stands for yours; what is in brackets you fill in.
 
 # %% tags=["remove-input"]
-HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
+HTML(questions.questions_html(questions.PLACES))
 
 # %% [markdown] tags=["general"]
 # (sec-guide-rules)=

@@ -237,6 +237,8 @@ SENTENCES = (
     ("split: ratio 0.3", "Each rating goes to the test with probability 0.3, drawn with seed 1."),
     ("split: k-fold 5; seed: 7", "Ratings are split into 5 random folds, each of which is the test "
      "once, drawn with seed 7."),
+    ("split: k-fold 5", "Folds are taken together for values; in tests a user counts by the mean "
+     "over folds."),
     ("split: leave-out 2", "Of each user 2 random ratings are the test, drawn with seed 1."),
     ("split: temporal 0.2", "The last ratings are the test, a share of 0.2 of all."),
     ("split: temporal-user 0.2", "The last ratings of each user are the test, a share of 0.2."),

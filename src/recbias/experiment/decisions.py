@@ -272,7 +272,7 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
         As they were used.
     dataset
         Facts as :attr:`recbias.experiment.run.Results.dataset` has them: ``title``, ``n_ratings``,
-        ``n_users``, ``n_items``.
+        ``n_users``, ``n_items``; or texts that stand for them.
 
     Returns
     -------
@@ -291,9 +291,13 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
     """
     protocol, metric = options.protocol, options.measured
     lists, values = _lists_words(protocol, metric), _values_words(protocol, metric)
+    n_ratings, n_users, n_items = (
+        number if isinstance(number, str) else f"{number:,}"
+        for number in (dataset[f"n_{what}"] for what in ("ratings", "users", "items"))
+    )
     sentences = [
-        f"The data ({dataset['title']}) are {dataset['n_ratings']:,} ratings by "
-        f"{dataset['n_users']:,} users on {dataset['n_items']:,} items.",
+        f"The data ({dataset['title']}) are {n_ratings} ratings by {n_users} users on {n_items} "
+        "items.",
         _selection_sentence(options.select),
         f"{_split_words(options.split, options.seed)}.",
         _judged_sentence(options.test),

@@ -101,6 +101,7 @@ _MISSES_UNRATED = (
     "The unrated counts as not liked: who lists what few people rate seems worse than they are."
 )
 _BPREF = ("how often what is liked stands above what is disliked", "metric: bpref")
+_CONDENSED = ("the same of condensed lists, which is another task", f"lists: {_FULL} condensed")
 _MISSED = (
     "how many of the ten are known to be disliked (add coverage=reduced to the lists: else no list "
     "is the best one)",
@@ -125,7 +126,7 @@ DESIGNS: Mapping[str, Design] = {
         "P@10",
         "How many of ten listed items users rated, and liked.",
         _MISSES_UNRATED,
-        (_MISSED, _BPREF),
+        (_MISSED, _BPREF, _CONDENSED),
     ),
     "misses": Design(
         "dislikes are recorded; popular items are liked less, or popularity says nothing about it",
@@ -134,7 +135,7 @@ DESIGNS: Mapping[str, Design] = {
         "How many of ten listed items users rated, and disliked: lower is better.",
         "The unrated counts as not disliked: who lists what nobody rates seems perfect. Report "
         "coverage: who refuses whoever is hard to serve is not measured there.",
-        (("how many of the ten are known to be liked", "metric: P@10"), _BPREF),
+        (("how many of the ten are known to be liked", "metric: P@10"), _BPREF, _CONDENSED),
     ),
     "likes": Design(
         "only likes are recorded; popular items are liked more, or nobody knows",
@@ -204,11 +205,19 @@ NO_DESIGN = (
 )
 """What is said where there is no design."""
 
+PLACES = {"title": "[name]"} | dict.fromkeys(("n_ratings", "n_users", "n_items"), "[number]")
+"""What a paragraph has in place of a reader's data."""
+
 NOTES: Mapping[str, str] = {
     "seeds": "Print Random and Popularity in the same table, and train each system with several "
     "seeds.",
     "leak": "Without times, models learn from ratings that are newer than those they are tested "
     "on. Say so.",
+    "hits": "Say which share of the lists nobody has rated: rule 12.",
+    "misses": "Say which share of the lists nobody has rated (rule 12), and how many users have a "
+    "list (rule 15).",
+    "tested": "Few users have a rating in the last part of all: values are over these "
+    "(`users=tested`). Random folds test nearly everybody.",
     "users": "Rank all items for a random sample of the users, the same for all systems, and say "
     "how many they are. A sample of the items can change the order of systems.",
     "no-times": "Such a test takes no notice of times: repeat the usual test on a split by time.",
@@ -221,7 +230,15 @@ NOTES: Mapping[str, str] = {
 """By name what goes with an answer."""
 
 SAID: Mapping[str, str] = {
-    "users": "All this is of a random sample of [number] users, the same for all systems."
+    "seeds": "Random and Popularity stand in the same table; what is random in training was "
+    "repeated [number] times, with seeds that follow from this one.",
+    "leak": "The split takes no notice of times: models learn from ratings that are newer than "
+    "those they are tested on.",
+    "hits": "We also report antiP@10 over users with a list, bpref, P@10 of condensed lists, and "
+    "which share of the first ten items is unrated.",
+    "misses": "We also report P@10, bpref, antiP@10 of condensed lists, which share of the first "
+    "ten items is unrated, and coverage: the share of the users who have a list.",
+    "users": "All this is of a random sample of [number] users, the same for all systems.",
 }
 """By name of a note what the paragraph says of it, which no line of options does."""
 
@@ -278,6 +295,9 @@ antiP@10; pairs: t
     notes = {
         "seeds": True,
         "leak": codes["times"] == "no" and not design.test,
+        "hits": name == "hits",
+        "misses": name == "misses",
+        "tested": bool(_population(design.lists, split)),
         "no-times": codes["times"] == "yes" and split == "uniform 0.2",
         "users": codes["size"] == "part",
         "trust": name == "hits" and codes["relation"] == "unknown",
