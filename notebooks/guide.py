@@ -271,10 +271,10 @@ HTML(questions.questions_html(questions.PLACES))
 # %% [markdown]
 # **12. Report misses, and which share of the lists is unrated.**
 # :::{finding} own/JUDGED-SHARE
-# holds: Of the first ten items of a list only {value} have a test rating: of the rest nobody knows whether it
-#   is a hit or a miss.
-# refuted: Of the first ten items of a list as many as {value} have a test rating.
-# open: Of the first ten items of a list {value} have a test rating.
+# holds: Of the first ten items of a list only {value:.0%} have a test rating: of the others nobody knows whether
+#   they are hits or misses.
+# refuted: Of the first ten items of a list as many as {value:.0%} have a test rating.
+# open: Of the first ten items of a list {value:.0%} have a test rating.
 # :::
 # :::{finding} own/UNRELATED-ANTIP
 # holds: Where popularity says nothing about liking, misses order systems more truly than hits, by {value:.2f}

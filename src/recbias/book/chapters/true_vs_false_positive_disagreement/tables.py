@@ -108,5 +108,13 @@ def answers_where_data_lie(trust: Table, known: Table, points: Table, ranges: Ta
 
 def _with_interval(quantity: Quantity) -> str:
     low, high = quantity.interval
-    value, *ends = (rounded(each, "number", low, high) for each in (quantity.value, low, high))
+    texts = [rounded(each, "number", low, high) for each in (quantity.value, low, high)]
+    value, *ends = (
+        text if len(text.partition(".")[2]) <= _DECIMALS else f"{float(text):.{_DECIMALS}f}"
+        for text in texts
+    )
     return f"{value} ({' to '.join(ends)})"
+
+
+_DECIMALS = 5
+"""What is smaller is nearly nothing, whatever its interval."""
