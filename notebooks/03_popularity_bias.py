@@ -545,10 +545,10 @@ Markdown(pages.methods_sentence(measured, "AR"))
 # (sec-verdicts-3)=
 # ## Verdicts
 #
-# Every assertion that can be measured has a criterion, written down before the result that it judges and locked by
-# a hash. What is asserted of simulated worlds is judged on simulated worlds, in all editions alike. A claim is **yes**
-# if all of its core holds, **no** if none of it does and some is refuted, **partly** if some holds and some is
-# refuted, **undecided** if none is refuted and some is open.
+# Every assertion that can be measured has a criterion, locked by a hash. Many were written or changed after pilot
+# values had been seen; the pages of these claims say *pilot seen*. What is asserted of simulated worlds is judged on
+# simulated worlds, in all editions alike. A claim is **yes** if all of its core holds, **no** if none of it does and
+# some is refuted, **partly** if some holds and some is refuted, **undecided** if none is refuted and some is open.
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": rankings, "predicted": predicted, "chain": chain}

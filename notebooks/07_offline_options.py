@@ -581,9 +581,9 @@ Markdown(
 # %% [markdown] tags=["general"]
 # ## Verdicts
 #
-# Every assertion that can be measured has a criterion, written down before the result that it judges and locked
-# by a hash. The paper's tables are lost in our copy; what the text says of them, who is ahead and what is
-# significant, is judged all the same.
+# Every assertion that can be measured has a criterion, locked by a hash. Many were written or changed after
+# pilot values had been seen; the pages of these claims say *pilot seen*. The paper's tables are lost in our
+# copy; what the text says of them, who is ahead and what is significant, is judged all the same.
 
 # %% tags=["hide-input"]
 results["checks"] = measure.checks(
