@@ -14,8 +14,8 @@
 # %% [markdown]
 # # Does a recommender make the popular more popular?
 #
-# Let what is recommended become ratings, and learn from them again, for eight rounds. Popular items become
-# more popular if the *ratings* are spread more unevenly in the end:
+# Let what is recommended become ratings, and learn from them again, for eight rounds. Are the *ratings* spread
+# more unevenly in the end? (The Gini coefficient says how uneven they are, and not *which* items gain.)
 #
 # ```{glue:figure} fig_loop
 # :name: fig-loop
@@ -299,11 +299,11 @@ HTML(
 
 # %% [markdown]
 # :::{finding} own/LOOP-UNEVEN-ATTENTIVE
-# holds: Where people take what they like it is no other way: with {value} of {cases} recommenders the popular
-#   become more popular.
-# refuted: Where people take what they like, the popular become more popular with none.
-# open: Where people take what they like, it is open with how many the popular become more popular ({low} to
-#   {high} of {cases}).
+# holds: Where people take what they like it is no other way: with {value} of {cases} recommenders ratings become
+#   more uneven.
+# refuted: Where people take what they like, ratings become more uneven with none.
+# open: Where people take what they like, it is open with how many ratings become more uneven ({low} to {high} of
+#   {cases}).
 # :::
 # :::{finding} own/LOOP-ITEM-KNN
 # holds: Uneven lists are not enough: those of Item kNN are as uneven as those of BPR, and the Gini coefficient
@@ -649,7 +649,7 @@ stated
 # %% [markdown] tags=["general"]
 # ## Summary
 #
-# Whether the popular becomes more popular depends on the recommender, and shows in the ratings, not in later
+# Whether ratings become more uneven depends on the recommender, and shows in the ratings, not in later
 # lists. Lists more even than the ratings even them out; more uneven ones make the popular more popular as far as
 # they hold the popular items. So Gini of lists and of ratings and the popularity of what is listed answer the
 # question, while CI has no direction, and LTI as printed is one more metric of evenness.

@@ -27,7 +27,7 @@ PAGES = ("notebooks/06_concentration.html", "on/*/notebooks/06_concentration.htm
 CHOICES = ("even", "attentive")
 COLUMNS = {"ratings": "Gini_ratings", "lists": "Gini", "liked": "P"}
 SAYS = {
-    "ratings": ("have become more popular with ", "have become less popular with "),
+    "ratings": ("have become more uneven with ", "have become more even with "),
     "lists": ("are learned from with ", "can only even ratings out, with "),
     "liked": ("More is liked than of the first lists with ", "Less is liked than of the first lists"
               " with "),

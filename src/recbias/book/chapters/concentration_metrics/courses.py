@@ -99,8 +99,8 @@ def _note(
         return "Nothing has been recommended yet."
     more, less = {
         "ratings": (
-            "The popular have become more popular with {}.",
-            "They have become less popular with {}.",
+            "Ratings have become more uneven with {}.",
+            "They have become more even with {}.",
         ),
         "liked": (
             "More is liked than of the first lists with {}.",
