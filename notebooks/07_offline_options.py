@@ -25,7 +25,8 @@
 # By how many percent of its value kNN is ahead of MF: first as the paper starts, then with one decision taken
 # otherwise, on the same ratings. Whiskers: 95 % intervals over users. Letters name decisions
 # ([which](#sec-ten-decisions)); what A1, B2, C4 and D do needs other ratings, systems or tests, and stands
-# below. MF as in the library that the paper used ([E12](#err-e12)).
+# below. MF as in the library that the paper used ([E12](#err-e12)). A row with a star needs stars that these data
+# have merged: it decides nothing, and is not counted.
 # ```
 #
 # :::{finding} own/RATIO-20-RS
@@ -82,8 +83,8 @@
 # | C3: a user weighs as many as they have ratings | 0.70 | 0.50 | X |
 # | C4: users without a list are left out | 0.75 | 0.50 | X |
 #
-# Three decisions turn the winner, one changes values, and one has nothing to act on, as nobody is without
-# a list. X fills places with what Bob has not rated (A), and that may be what he would like: no line of the table
+# Two decisions turn the winner, in three rows; one changes values, and one has nothing to act on, as nobody is
+# without a list. X fills places with what Bob has not rated (A), and that may be what he would like: no line of the table
 # is the right one.
 #
 # **After this chapter you can** name the ten decisions, and write those of any evaluation as one line from which it
@@ -411,7 +412,8 @@ Markdown(folded("The paper's Table 4: averages", tables.averages_table(start, re
 # :name: fig-fills
 #
 # The paper's Figure 7: items without a score are left out, or stand below all others in some order. Bands: 95 %
-# intervals over users; thin lines: other seeds.
+# intervals over users; thin lines: other seeds. Where stars are merged, what the paper says of mean ratings is
+# not judged.
 # ```
 
 # %% tags=["hide-input"]

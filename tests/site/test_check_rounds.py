@@ -36,8 +36,8 @@ def replaced(old: str, new: str, count: int = -1) -> Callable[[str], str]:
     ("page", "script", "style", "fault"),
     [
         (same, same, same, None),
-        (replaced("become more even with RankSGD and WBPR", "become more even with RankSGD", 1), same, same,
-         "become more even with"),
+        (replaced("more even with RankSGD and WBPR", "more even with RankSGD", 1), same, same,
+         "more even with"),
         (replaced('"values":[0.8', '"values":[0.7'), same, same, "AR: 0.7"),
         (replaced("<td>0.8", "<td>0.7"), same, same, "other numbers"),
         (replaced('id="rounds"', 'id="other"'), same, same, "no rounds"),
