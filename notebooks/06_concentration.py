@@ -48,8 +48,9 @@
 # :::
 #
 # **What to do.** Before a system goes live, compare the Gini coefficient of its lists with that of the ratings
-# it learned from. More even lists cannot make the popular more popular; more uneven ones do, if they hold
-# the popular items ([why](#sec-gini-loop), and [five rules](#sec-concentration-rules)).
+# it learned from. More even lists cannot make the ratings more uneven, in that round and if all places are rated
+# alike; more uneven ones do, if they hold the popular items ([why](#sec-gini-loop), and
+# [five rules](#sec-concentration-rules)).
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can** tell from lists and ratings whether a loop will favour what is popular; compute
@@ -347,7 +348,8 @@ figures.foretelling(loop).show()
 # :name: fig-evenness
 #
 # Gini coefficient of the lists, with 95 % intervals where their coverage was shown, and of the positive
-# training ratings (line). What lies left of the line can only even ratings out.
+# training ratings (line). What lies left of the line can only even ratings out, if all places are
+# rated alike.
 # ```
 
 # %% tags=["hide-input"]
@@ -426,8 +428,9 @@ Markdown(f"{details}\n\n{setup.lengths_note(dataset)}")
 # - **More uneven lists** make them more uneven *if* they order items as popularity does: then
 #   both sides are equal. The more their order is another, the more is missing, and they may even ratings out.
 #
-# In a loop $r$ is what is rated of the lists, in expectation as uneven as they are where choice is *even*. So two
-# numbers of the first lists are enough: their Gini coefficient, and how popular their items are.
+# In a loop $r$ is what is rated of the lists, in expectation as uneven as they are where choice is *even*. So in
+# one round two numbers of its lists matter: their Gini coefficient, and how popular their items are. The
+# bound is about that round; later rounds have other lists.
 #
 # (sec-why-lti)=
 # ## Why: what LTI is made of
@@ -650,9 +653,9 @@ stated
 # ## Summary
 #
 # Whether ratings become more uneven depends on the recommender, and shows in the ratings, not in later
-# lists. Lists more even than the ratings even them out; more uneven ones make the popular more popular as far as
-# they hold the popular items. So Gini of lists and of ratings and the popularity of what is listed answer the
-# question, while CI has no direction, and LTI as printed is one more metric of evenness.
+# lists. Lists more even than the ratings even them out in that round, if all places are rated alike; more uneven
+# ones make the popular more popular as far as they hold the popular items. So Gini of lists and of ratings and
+# the popularity of what is listed answer the question, while CI has no direction, and LTI as printed is one more metric of evenness.
 #
 # ```{seealso}
 # [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the

@@ -441,7 +441,9 @@ def test_rounds_are_means_over_worlds_and_their_sentences_follow_the_numbers() -
     )
     assert told.note == "Ratings have become more uneven with AR, BPR and WBPR."
     assert told.expected == pytest.approx(sum(END.values()) / 3 - 0.1 + 0.015)
-    assert shown["even", "ratings", "0"].note == "Nothing has been recommended yet."
+    note = "All are equal: nothing has been recommended yet."
+    assert shown["even", "ratings", "0"].note == note
+    assert shown["even", "liked", "0"].note == "Nothing has been recommended yet."
 
     is_ar = (frame["system"] == "AR") & (frame["round"] == 1)
     is_bpr = (frame["system"] == "BPR") & (frame["round"] == 1) & (frame["number"] == 1)

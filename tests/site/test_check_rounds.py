@@ -41,6 +41,7 @@ def replaced(old: str, new: str, count: int = -1) -> Callable[[str], str]:
         (replaced('"values":[0.8', '"values":[0.7'), same, same, "AR: 0.7"),
         (replaced("<td>0.8", "<td>0.7"), same, same, "other numbers"),
         (replaced('id="rounds"', 'id="other"'), same, same, "no rounds"),
+        (same, replaced('tied ? "" : ', ""), same, "an order of equal values"),
         (same, replaced("choices.keep(", "void ("), same, "opens round"),
         (same, replaced('"aria-valuetext", words', '"aria-valuetext", code + 1'), same, "leads to"),
         (same, replaced('setAttribute("role", "status")', 'setAttribute("lang", "en")'), same,

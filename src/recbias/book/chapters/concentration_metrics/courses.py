@@ -93,10 +93,11 @@ def _note(
         return _sorted_by_sign(
             now - ratings.loc[now.index],
             "Lists are more uneven than the ratings that they are learned from with {}.",
-            "They are more even, and can only even ratings out, with {}.",
+            "They are more even with {}.",
         )
     if number == 0:
-        return "Nothing has been recommended yet."
+        equal = "All are equal: nothing" if name == "ratings" else "Nothing"
+        return f"{equal} has been recommended yet."
     more, less = {
         "ratings": (
             "Ratings have become more uneven with {}.",
