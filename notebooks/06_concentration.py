@@ -484,6 +484,9 @@ Markdown(tables.to_write(tables.values_frame(measured, references, cutoff), lore
 # Every assertion that can be measured has a criterion, written down before the result that it judges
 # and locked by a hash. The ranks of the poster's figure are colours that cannot be read in our copy, so
 # that its sentences are judged and not its cells.
+#
+# Where the poster has an [erratum](#sec-errata), *as printed* is the verdict on its words, and *corrected* that on
+# what the erratum puts in their place.
 
 # %%
 results = {"systems": measured, **({} if lengths is None else {"lengths": lengths})}
@@ -655,7 +658,8 @@ stated
 # Whether ratings become more uneven depends on the recommender, and shows in the ratings, not in later
 # lists. Lists more even than the ratings even them out in that round, if all places are rated alike; more uneven
 # ones make the popular more popular as far as they hold the popular items. So Gini of lists and of ratings and
-# the popularity of what is listed answer the question, while CI has no direction, and LTI as printed is one more metric of evenness.
+# the popularity of what is listed answer the question, while CI has no direction, and LTI as printed is one more
+# metric of evenness.
 #
 # ```{seealso}
 # [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the
