@@ -90,6 +90,7 @@ from recbias.book.chapters.overcoming_popularity_bias import (
     SIMULATIONS,
     figures,
     measure,
+    nearest,
     setup,
     true_orders,
     truth_tables,
@@ -103,6 +104,7 @@ from recbias.book.chapters.overcoming_popularity_bias.best import (
 )
 from recbias.book.chapters.overcoming_popularity_bias.kept import kept_grids, kept_systems
 from recbias.book.chapters.popularity_bias import concentration
+from recbias.book.explorer import explorer_html
 from recbias.book.figures import use_book_style
 from recbias.book.findings import findings_table, state
 from recbias.claims import judge_chapter
@@ -609,6 +611,21 @@ figures.relations(simulated["worlds"]).show()
 # {numref}`fig-nearer`. They are the same in every edition, and users rate rather what they
 # [will like](#data-worlds). Whiskers: 95 % intervals over worlds.
 # ```
+#
+# Choose a kind of world, and see which of the nine is right there; *head* is 1R without the most popular tenth.
+
+# %% tags=["hide-input"]
+HTML(
+    explorer_html(
+        nearest.nearest(simulated["worlds"]),
+        nearest.axes(simulated["worlds"]),
+        start=nearest.START,
+        against=nearest.AGAINST,
+        name="truth",
+        source=simulated["worlds"],
+        digits=2,
+    )
+)
 
 # %% [markdown]
 # :::{finding} own/WORLDS-BPREF-AUC

@@ -11,6 +11,7 @@ import pandas as pd
 
 from recbias.book.chapters.overcoming_popularity_bias.best import over_relations
 from recbias.book.chapters.overcoming_popularity_bias.figure_9 import STRATIFIED
+from recbias.book.chapters.overcoming_popularity_bias.nearest import READINGS
 from recbias.book.chapters.overcoming_popularity_bias.positive_ratio import ratio_segments
 from recbias.book.chapters.overcoming_popularity_bias.setup import FIGURE_8
 from recbias.book.chapters.overcoming_popularity_bias.truth_tables import true_order_shares
@@ -304,9 +305,8 @@ def relations(worlds: Table) -> Figure:
         refuted="on CM100k it is behind AR",
         open="on CM100k it cannot be told from AR",
     )
-    by_truth = {"P@10": "by the first ten", "AUC": "by all items"}
     panels = [
-        over_relations(worlds, truth, names=names).assign(panel=by_truth[truth]) for truth in TRUTHS
+        over_relations(worlds, truth, names=names).assign(panel=READINGS[truth]) for truth in TRUTHS
     ]
     return Figure(
         "relations",
