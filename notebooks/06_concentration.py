@@ -485,19 +485,12 @@ Markdown(tables.to_write(tables.values_frame(measured, references, cutoff), lore
 # %% [markdown] tags=["general"]
 # ## Verdicts
 #
-<<<<<<< HEAD
 # Every assertion that can be measured has a criterion, locked by a hash. Many were written or changed
 # after pilot values had been seen; the pages of these claims say *pilot seen*. The ranks of the
 # poster's figure are colours that cannot be read in our copy, so that its sentences are judged and not
 # its cells.
-=======
-# Every assertion that can be measured has a criterion, written down before the result that it judges
-# and locked by a hash. The ranks of the poster's figure are colours that cannot be read in our copy, so
-# that its sentences are judged and not its cells.
-#
 # Where the poster has an [erratum](#sec-errata), *as printed* is the verdict on its words, and *corrected* that on
 # what the erratum puts in their place.
->>>>>>> 8d46d727e0daf758a7f1eb70cbdfc00b6f8e36d1
 
 # %%
 results = {"systems": measured, **({} if lengths is None else {"lengths": lengths})}

@@ -585,18 +585,11 @@ Markdown(
 # %% [markdown] tags=["general"]
 # ## Verdicts
 #
-<<<<<<< HEAD
 # Every assertion that can be measured has a criterion, locked by a hash. Many were written or changed after
 # pilot values had been seen; the pages of these claims say *pilot seen*. The paper's tables are lost in our
 # copy; what the text says of them, who is ahead and what is significant, is judged all the same.
-=======
-# Every assertion that can be measured has a criterion, written down before the result that it judges and locked
-# by a hash. The paper's tables are lost in our copy; what the text says of them, who is ahead and what is
-# significant, is judged all the same.
-#
 # Where the paper has an [erratum](#sec-errata), *as printed* is the verdict on its words, and *corrected* that on
 # what the erratum puts in their place: here MF as in RankSys.
->>>>>>> 8d46d727e0daf758a7f1eb70cbdfc00b6f8e36d1
 
 # %% tags=["hide-input"]
 results["checks"] = measure.checks(
