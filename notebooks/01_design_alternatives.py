@@ -723,12 +723,12 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # ## Verdicts
 #
 # The *ledger* of this book lists everything that these sections of the paper state. Every assertion that can be
-# measured has a criterion, written down before the result that it judges and locked by a hash. Where a criterion had to
-# change, the card of its claim keeps both verdicts; where values had been seen before it was written, the card says
-# *pilot seen*. A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and **is
-# open** if it lies on both, or if its verdict changes with the seed of resampling or training. A claim is **yes** if all
-# of its core holds, **no** if none of it does and some is refuted, **partly** if some holds and some is refuted,
-# **undecided** if none is refuted and some is open.
+# measured has a criterion, locked by a hash. Many were written or changed after pilot values had been seen; their cards
+# say *pilot seen*. Where a criterion had to change, the card of its claim keeps both verdicts. A part **holds** or **is
+# refuted** if the whole 95 % interval lies on one side of its criterion, and **is open** if it lies on both, or if its
+# verdict changes with the seed of resampling or training. A claim is **yes** if all of its core holds, **no** if none
+# of it does and some is refuted, **partly** if some holds and some is refuted, **undecided** if none is refuted and
+# some is open.
 #
 # Definitions and theorems hold on any data, and are checked in a simulated world: target sets are rebuilt user by
 # user from sets of items, and on the first fold Popularity and pLSA are trained and ranked a second time, by sorting

@@ -656,9 +656,10 @@ Markdown(pages.methods_sentence(measured, "AR"))
 # (sec-sparsity-verdicts)=
 # ## Verdicts
 #
-# Every assertion that can be measured has a criterion, written down before the result that it judges and locked by
-# a hash. A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
-# **is open** if it lies on both, or if its verdict changes with the seed of resampling or training.
+# Every assertion that can be measured has a criterion, locked by a hash. Many were written or changed after pilot
+# values had been seen; the pages of these claims say *pilot seen*. A part **holds** or **is refuted** if the whole
+# 95 % interval lies on one side of its criterion, and **is open** if it lies on both, or if its verdict changes
+# with the seed of resampling or training.
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": baselines, "predicted": predicted}
