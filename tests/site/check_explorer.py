@@ -221,7 +221,7 @@ def check_tables(explorer: Locator, results: Results) -> list[str]:
     )
     faults, cutoffs = [], cutoffs_of(results)
     order = [START[-1], *(cutoff for cutoff in cutoffs if cutoff != START[-1])]
-    names = [f"All numbers, P@{order[0]} first", *(f"P@{cutoff}" for cutoff in order[1:])]
+    names = [f"Table of all numbers, P@{order[0]} first", *(f"P@{cutoff}" for cutoff in order[1:])]
     if [table["metric"] for table in tables] != names:
         return [f"plain tables of {[table['metric'] for table in tables]}"]
     for table, cutoff in zip(tables, order, strict=True):
