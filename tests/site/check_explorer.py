@@ -592,7 +592,7 @@ def check_kind_tables(explorer: Locator, table: Table) -> list[str]:
     groups = list(dict.fromkeys(codes[:-1] for codes in choices))
     groups.sort(key=lambda codes: codes != FIRST[:-1])
     names = [f"{READ_BY[truth]}, {skew}" for truth, skew in groups]
-    names[0] = f"All numbers, {names[0]} first"
+    names[0] = f"Table of all numbers, {names[0]} first"
     if [each["title"] for each in tables] != names:
         return [f"plain tables of {[each['title'] for each in tables]}"]
     for found, codes in zip(tables, groups, strict=True):

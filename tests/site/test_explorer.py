@@ -338,7 +338,7 @@ def test_the_check_of_sampled_items_finds_what_is_broken(
         (
             lambda html: re.sub(r"<td>0\.(\d)", "<td>0.9\\1", html, count=1),
             as_it_is,
-            "plain table of All numbers, by the first ten, 0.5 first",
+            "plain table of Table of all numbers, by the first ten, 0.5 first",
         ),
         (lambda html: html.replace(" open>", ">"), as_it_is, "there is no table"),
     ],
