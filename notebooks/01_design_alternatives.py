@@ -14,10 +14,13 @@
 # %% [markdown]
 # # Does it matter which items are ranked?
 #
-# *Popularity* is the simplest recommender: the more people rated an item, the higher it comes, for everybody. Let
-# it rank items for each user of one dataset, and count how many of the first {glue:text}`cutoff` turn out to be
-# items that the user liked: precision, "P@{glue:text}`cutoff`". One thing is left to choose: *which* items it has
-# to rank.
+# *Popularity* puts first what most people rated. Count how many of the first {glue:text}`cutoff` items a user liked:
+# precision, "P@{glue:text}`cutoff`". One thing is left to choose: *which* items are ranked.
+# :::{finding} own/POPULARITY-RANGE
+# holds: **That decides the value:** the largest of four choices scores {value:.1f} times the smallest.
+# refuted: **That decides little here:** the largest of four choices scores {value:.1f} times the smallest.
+# open: **That seems to decide the value:** the largest of four choices scores {value:.1f} times the smallest.
+# :::
 #
 # ```{glue:figure} fig_one_ranking
 # :name: fig-one-ranking
@@ -27,22 +30,16 @@
 # Black: 95 % intervals. Dashed: the largest possible value.
 # ```
 #
-# - :::{finding} own/POPULARITY-RANGE
-#   holds: **For the value, yes:** the largest of the four is {value} the smallest.
-#   refuted: **For the value, little here:** the largest of the four is {value} the smallest.
-#   open: **For the value, it seems so:** the largest of the four is {value} the smallest.
-#   :::
 # - :::{finding} own/RTEST-TAU
-#   holds: **For the winner, yes:** among the users' own test ratings systems come in another order than among all
-#     tested items (Kendall's $\tau$ is {value:.2f}; it is 1 for the same order, and −1 for the reverse).
-#   refuted: **For the winner, little here:** among the users' own test ratings systems come in much the same order
-#     as among all tested items (Kendall's $\tau$ is {value:.2f}; it is 1 for the same order).
-#   open: **For the winner, it seems so:** the orders among the users' own test ratings and among all tested items
-#     have a Kendall's $\tau$ of {value:.2f} ({low:.2f} to {high:.2f}; it is 1 for the same order, and −1 for the
-#     reverse).
+#   holds: **For the order of systems, it matters:** {glue:text}`winners` (Kendall's $\tau$ of the two orders is
+#     {value:.2f}; it is 1 for the same order, and −1 for the reverse).
+#   refuted: **For the order of systems, it matters little here:** {glue:text}`winners` (Kendall's $\tau$ of the two
+#     orders is {value:.2f}; it is 1 for the same order).
+#   open: **For the order of systems, that is open here:** {glue:text}`winners` (Kendall's $\tau$ of the two orders is
+#     {value:.2f}, {low:.2f} to {high:.2f}; it is 1 for the same order, and −1 for the reverse).
 #   :::
 # - :::{finding} own/UNIT-FLIPS
-#   holds: **For a test of significance, yes:** with one relevant item per ranking, {glue:text}`flip_per_run` beats
+#   holds: **For a test of significance, it matters:** with one relevant item per ranking, {glue:text}`flip_per_run` beats
 #     {glue:text}`flip_per_user` if rankings are counted, and loses to it if users are, both with
 #     $p \le$ {glue:text}`flip_p`.
 #   refuted: **For a test of significance, not here:** with one relevant item per ranking, every pair of systems has
@@ -79,7 +76,7 @@
 # **After this chapter you can** name the three options that define which items are ranked, and read a code such as
 # `TI-NN-1R`; say what a random recommender scores under each design, before running anything; tell what another unit
 # of a test, or another algorithm of the same name, would change; and write down a design so that others can compare
-# with your numbers. *About 25 minutes; all you need is what a mean is.*
+# with your numbers. *About 45 minutes; all you need is what a mean is.*
 
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown
@@ -95,8 +92,13 @@ from recbias.book.chapters.design_alternatives.panels import (
     flips_quoted,
     four_designs,
     taus_quoted,
+    winners_quoted,
 )
-from recbias.book.chapters.design_alternatives.truth import SIMULATION, places_table
+from recbias.book.chapters.design_alternatives.truth import (
+    SIMULATION,
+    own_ratings_told,
+    places_table,
+)
 from recbias.book.figures import use_book_style
 from recbias.book.findings import findings_table, state
 from recbias.book.html import folded
@@ -179,12 +181,12 @@ Markdown(
 # cancels, and there is one relevant item whatever the user has.
 # ::::
 #
-# ::::{predict} And what is the largest P@10 that a perfect ranking reaches there?
+# ::::{predict} And what is the largest P@20 that a perfect ranking reaches there?
 # - 1
-# - 1/10
-# - it depends on the data
+# - 1/10, as for P@10
+# - 1/20
 #
-# 1/10. A run holds one relevant item, so at most one of its ten places is a hit: $1RP@n\le 1/n$.
+# 1/20. A run holds one relevant item, so at most one of the places is a hit, however many there are: $1RP@n\le 1/n$.
 # ::::
 #
 # A random ranking puts every target at every place with equal chance. Its expected precision is the share of
@@ -349,6 +351,8 @@ quoted |= {f"tau_{label}": text for label, text in taus.items()}
 quoted |= {
     "n_pairs": f"{n_systems * (n_systems - 1) // 2}",
     "n_worlds": f"{SIMULATION['n_worlds']}",
+    "winners": winners_quoted(measured),
+    "own_in_worlds": own_ratings_told(truth),
     "moves_most": changes[min(changes, key=lambda label: float(taus[label]))],
     "ceiling": f"{1 / cutoff:g}",
 }
@@ -455,15 +459,14 @@ Markdown(
 # same systems and the same test ratings. Samples from the whole catalogue, which nobody drew, are expected over all
 # samples (`P@n|N=N` and `P@n|t=T` of the [notation page](#metric-expected)), from the counts of one pass.
 #
-# ::::{predict} Start with all tested items, all relevant ones in one list. Which single change moves the order of systems most?
-# - all items of the catalogue are candidates, not only those with test ratings
-# - the other items are a sample
-# - one relevant item is ranked at a time, among a sample
-# - only the user's own test ratings are ranked
+# ::::{predict} Start with all tested items, all relevant ones in one list, and rank one relevant item at a time among a sample instead. How far does that move the order of systems?
+# - not at all: it is the same precision, divided by something else
+# - as far as it does to rank only the user's own test ratings
+# - less far than that
 #
-# It is *{glue:text}`moves_most`*. Kendall's tau with the order at the start is {glue:text}`tau_AI` for all items of
-# the catalogue, {glue:text}`tau_NN` for a sample, {glue:text}`tau_1R` for one relevant item among a sample, and
-# {glue:text}`tau_R_test` for test ratings alone.
+# Kendall's tau with the order at the start is {glue:text}`tau_1R` for one relevant item among a sample, and
+# {glue:text}`tau_R_test` for test ratings alone; it is {glue:text}`tau_AI` for all items of the catalogue, and
+# {glue:text}`tau_NN` for a sample of the other items only. The order moves most with *{glue:text}`moves_most`*.
 # ::::
 
 # %% tags=["hide-input"]
@@ -475,12 +478,16 @@ HTML(
 )
 
 # %% [markdown] tags=["general"]
+# <div class="explorer-hint">
+#
 # Three things to try:
 #
 # - Choose one relevant item per run, then other cutoffs. The ceiling $1/n$ comes down on the bars.
 # - Choose a sample, then all others, and look at the line of a random ranking: theory says how far it moves, before
 #   anything is run.
 # - Let the scale follow the choice, and compare the lengths of bars between two designs, then their numbers.
+#
+# </div>
 #
 # (sec-users-or-runs)=
 # ## How sure is that? Users or runs
@@ -686,7 +693,7 @@ Markdown(
 # | How good are lists of $n$ from the whole catalogue? | everything (**AN-AR**), candidates **AI**; **TI** only where nearly all items are tested | what Random scores; the share of the catalogue under TI |
 # | Does *this* item come before most others, wherever it stands? | one relevant item per run (**1R**) | the size $t$, the ceiling $1/n$, and whether users or runs are averaged and tested |
 # | The same as the first, with too many items to score? | a sample (**NN-AR**), as large as you can | its size; on some systems, that the order is that of AN |
-# | Who tells best what users think of what they rated? | the user's test ratings | that this is no measure of recommendation: what users do not rate is not there |
+# | Who tells best what users think of what they rated? | the user's test ratings | that this is no measure of recommendation, since what users do not rate is not there; so beside the others, not instead |
 #
 # No row asks what people would think of items that they did not rate: observed ratings may not tell it
 # ({numref}`fig-truth`). Whatever you choose:
@@ -716,12 +723,12 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # ## Verdicts
 #
 # The *ledger* of this book lists everything that these sections of the paper state. Every assertion that can be
-# measured has a criterion, written down before the result that it judges and locked by a hash. Where a criterion had to
-# change, the card of its claim keeps both verdicts; where values had been seen before it was written, the card says
-# *pilot seen*. A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and **is
-# open** if it lies on both, or if its verdict changes with the seed of resampling or training. A claim is **yes** if all
-# of its core holds, **no** if none of it does and some is refuted, **partly** if some holds and some is refuted,
-# **undecided** if none is refuted and some is open.
+# measured has a criterion, locked by a hash. Many were written or changed after pilot values had been seen; their cards
+# say *pilot seen*. Where a criterion had to change, the card of its claim keeps both verdicts. A part **holds** or **is
+# refuted** if the whole 95 % interval lies on one side of its criterion, and **is open** if it lies on both, or if its
+# verdict changes with the seed of resampling or training. A claim is **yes** if all of its core holds, **no** if none
+# of it does and some is refuted, **partly** if some holds and some is refuted, **undecided** if none is refuted and
+# some is open.
 #
 # Definitions and theorems hold on any data, and are checked in a simulated world: target sets are rebuilt user by
 # user from sets of items, and on the first fold Popularity and pLSA are trained and ranked a second time, by sorting
@@ -961,7 +968,8 @@ stated
 # It does: which items are ranked decides the value, sometimes the winner, and what a random ranking scores, which is
 # the one number that tells how hard the task was made. To rank one relevant item at a time is bounded by $1/n$ and
 # asks another question than a list from the catalogue, and to rank what users rated anyway is no recommendation at
-# all. So a precision means nothing without its target set, its unit, and the formulas behind "MF" and "kNN": write
+# all.
+# {glue:text}`own_in_worlds` So a precision means nothing without its target set, its unit, and the formulas behind "MF" and "kNN": write
 # them down, and compare within one design only.
 #
 # ```{seealso}

@@ -14,9 +14,14 @@
 # %% [markdown]
 # # What does a precision mean when most of the truth is missing?
 #
-# Precision counts the recommended items that a user is *known* to like. Of most items nothing is known: a user
-# has rated a few out of thousands. Now let even less be known. Take nine of ten test ratings out at random, and
-# leave all else as it is: training, users, items, and every single list.
+# Precision counts the recommended items that a user is *known* to like, and of most items nothing is known. Take nine
+# of ten test ratings out at random: every list stays.
+# :::{finding} own/AR-TENTH
+# holds: **By itself, precision says how much is known:** no system keeps more than {value} of it.
+# refuted: **By itself, precision says how much is known,** though {which} keeps {value} of it.
+# open: **By itself, precision says how much is known:** even {which}, which keeps more than all others, keeps {value}
+#   ({low} to {high}) of it.
+# :::
 #
 # ```{glue:figure} fig_lists
 # :name: fig-lists
@@ -25,16 +30,9 @@
 # tenth of them. Blue is precision. The grey part counts as failure, whatever it may be.
 # ```
 #
-# :::{finding} own/AR-TENTH
-# holds: **By itself it says how much is known.** No list is any worse, and yet no system keeps more than {value}
-#   of its precision.
-# refuted: **By itself it says how much is known,** though {which} keeps {value} of its precision.
-# open: **By itself it says how much is known:** no list is any worse, and even {which}, which keeps more than all
-#   others, keeps {value} ({low} to {high}) of its precision.
-# :::
 # :::{finding} own/ORDER-TENTH
-# holds: **In comparison it says something about systems:** a tenth of the test ratings has them in nearly the order
-#   of all ($\tau$ = {value:.2f}, where 1 is the same order).
+# holds: **In comparison it says something about systems:** their orders by a tenth of the test ratings and by all of
+#   them have $\tau$ = {value:.2f} (1 is the same order).
 # refuted: **In comparison it says little here, either:** a tenth of the test ratings has the systems in another order
 #   than all of them ($\tau$ = {value:.2f}, where 1 is the same order).
 # open: **In comparison it may say something about systems:** the orders by a tenth of the test ratings and by all of
@@ -49,10 +47,10 @@
 #   {low} to {high}, for {which}),
 # :::
 # :::{finding} own/NEGATIVES-TURNED
-# holds: but of the {glue:text}`negatives_n_resolved` pairs of systems that all items order beyond chance they have {value}
-#   surely the other way round, and no number of repeated draws mends that.
-# refuted: and here they turn round none of the {glue:text}`negatives_n_resolved` pairs of systems that all items order
-#   beyond chance.
+# holds: but they surely reverse {value} of {glue:text}`negatives_n_resolved` pairs of systems whose order among all
+#   items is beyond chance, and no number of repeated draws mends that.
+# refuted: and here they reverse none of {glue:text}`negatives_n_resolved` pairs of systems whose order among all
+#   items is beyond chance.
 # open: and whether they turn pairs of systems round is not decided ({low} to {high} of
 #   {glue:text}`negatives_n_resolved`).
 # :::
@@ -64,7 +62,7 @@
 # %% [markdown] tags=["general"]
 # **After this chapter you can** say which part of a precision is the recommender and which is the data; tell
 # which metrics can be compared between data sets, and which only within one; and choose the size of a sample,
-# and of a test set, for the comparison that you want to make. *About 25 minutes; all you need is precision and
+# and of a test set, for the comparison that you want to make. *About 45 minutes; all you need is precision and
 # [target sets](#sec-options).*
 
 # %% tags=["hide-input", "remove-output"]
@@ -148,12 +146,12 @@ for name, text in quoted.items():
 #
 # ## Predict before measuring
 #
-# ::::{predict} Half of the test ratings are taken out at random. No list changes. What becomes of the expected P@10 of a system that knows its users well?
-# - it halves
-# - it falls by less than half, since good lists hold what users liked most
-# - it stays, since the lists are the same
+# ::::{predict} Half of the test ratings are taken out at random, and no list changes. For which systems does the *expected* P@10 halve exactly?
+# - for those that know nothing about users, such as Random
+# - for all
+# - for none: good lists hold what users liked most, and lose less
 #
-# It halves, and no theory of recommenders is needed to know it. A place of a list counts if its item is
+# For all, and no theory of recommenders is needed to know it. A place of a list counts if its item is
 # a relevant test rating, and each of these survives with chance one half. The sum of hits halves in
 # expectation, for *every* system, personalised or not; only the division by $n$ and by the number of
 # users follows, and neither changes.
@@ -163,13 +161,14 @@ for name, text in quoted.items():
 # random*; the lists stay; and users who have no relevant item left still count, with 0. The first is
 # the one that fails in practice. A dataset that is sparser than another did not lose ratings at random.
 #
-# ::::{predict} And the expected 1RP@10, with one relevant item among 99 sampled others?
-# - it halves too
-# - it stays
-# - it rises, since there are fewer relevant items to compete with
+# ::::{predict} And 1RP@10, with one relevant item among 99 sampled others, whose expected value stays: what becomes of its 95 % interval?
+# - it stays as well
+# - it gets wider, at most by a factor of about 1.4
+# - it gets twice as wide
 #
-# It stays. Fewer test ratings make fewer runs, and those that are left are a random half of them; a mean
-# over a random half has the same expectation. (A removed item may be drawn as one of the 99 others from
+# Wider, at most by about $\sqrt2$. Fewer test ratings make fewer runs, and those that are left are a random half of
+# them; a mean over a random half has the same expectation, and more noise. Runs of one user depend on each other, so
+# that half of them tell more than half. (A removed item may be drawn as one of the 99 others from
 # then on, and a good list has put it high. Only in this way the expectation could fall, and only where
 # many of the candidates are relevant.)
 # ::::
@@ -179,7 +178,7 @@ for name, text in quoted.items():
 #
 # **AR** ranks for each user all items that anybody rated in the test, and counts a user's relevant ones among the
 # first {glue:text}`cutoff`; **1R** does so for one relevant item at a time, among $t-1$ sampled others, and calls
-# that a *run* ([target sets](#sec-options)). Every system is trained on each fold, under {glue:text}`n_seeds` seeds
+# that a *run* ([target sets](#sec-options)). Every system is trained on each fold, under {glue:text}`n_seeds`
 # where training is random ([why](#dev-training-seeds)), and ranks its targets once. From one table of ranks
 # follows what any part of the test ratings would have given ([how](#dev-thinning)), and what 1R is *expected* to
 # be over all samples, exactly ([how](#metric-expected)): no list is ranked again and no sample is drawn.
@@ -340,7 +339,7 @@ figures.larger(measured, cutoff).show()
 # system comes first. The density of judgements could not, where ratings are missing at random: one and the same
 # factor multiplies every value under AR.
 
-# %% [markdown] tags=["general"]
+# %% [markdown]
 # (sec-enough-negatives)=
 # ## How many sampled items are enough?
 #
@@ -360,13 +359,20 @@ figures.larger(measured, cutoff).show()
 # This page has it at 40 sizes, even in $\log t$, up to that of all items. If two systems change places
 # between two of these, bisection finds where.
 #
-# ::::{predict} Among 99 sampled items system A comes before B. Among all items, B comes before A. You repeat the draw a hundred times and average. Which order do you find?
-# - that of all items, since the noise of drawing cancels
-# - that of the samples, more surely than before
-# - either, with equal chance
+# ::::{predict} Look at pairs of systems that one evaluation with sampled items puts in the wrong order with a chance above 5 %. What is mostly to blame?
+# - bad luck: expected of the sample is the right order, and a hundred draws would find it
+# - the sample's expected order, which is itself the wrong one
 #
-# That of the samples. What cancels is the noise around the value expected at $t=100$, and A has the
-# larger one. Only a larger $t$ takes B to the front.
+# :::{finding} own/NEGATIVES-UNLUCKY
+# holds: The expected order, mostly. Of {glue:text}`negatives_n_wrong` such pairs with {glue:text}`n_others` sampled
+#   items, bad luck is the cause for {glue:text}`negatives_n_unlucky`.
+# refuted: Bad luck, mostly: it is the cause for {glue:text}`negatives_n_unlucky` of {glue:text}`negatives_n_wrong` such
+#   pairs with {glue:text}`n_others` sampled items. Repeated draws would find their order.
+# open: -
+# :::
+# (Where the data have no such pair, nothing is to blame.)
+# What cancels over many draws is the noise around the value expected at $t$. Where A has the larger one, and B among
+# all items, only a larger $t$ takes B to the front.
 # ::::
 
 # %% tags=["hide-input"]
@@ -381,7 +387,11 @@ figures.orders(drawn, cutoff).show()
 # chapter uses. Each system is trained once per fold here.
 # ```
 #
+# <div class="explorer-hint">
+#
 # Move the number yourself; places are compared with those among all items.
+#
+# </div>
 
 # %% tags=["hide-input"]
 axis, shown, start = sampled(drawn, min_rating=min_rating)
@@ -396,17 +406,6 @@ HTML(
         source=drawn,
     )
 )
-
-# %% [markdown]
-# :::{finding} own/NEGATIVES-UNLUCKY
-# holds: Chance has little to do with it: luck decides {value} of the pairs that one evaluation of {glue:text}`n_others`
-#   sampled items gets wrong with a chance above 5 %. Otherwise the wrong order is the expected one, and no
-#   repetition of the draw will mend it.
-# refuted: Chance has more to do with it: luck decides {value} of the pairs that one evaluation of
-#   {glue:text}`n_others` sampled items gets wrong with a chance above 5 %. Their expected order is right, and repeated
-#   draws would find it.
-# open: -
-# :::
 
 # %% [markdown] tags=["general"]
 # ### One evaluation
@@ -657,9 +656,10 @@ Markdown(pages.methods_sentence(measured, "AR"))
 # (sec-sparsity-verdicts)=
 # ## Verdicts
 #
-# Every assertion that can be measured has a criterion, written down before the result that it judges and locked by
-# a hash. A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
-# **is open** if it lies on both, or if its verdict changes with the seed of resampling or training.
+# Every assertion that can be measured has a criterion, locked by a hash. Many were written or changed after pilot
+# values had been seen; the pages of these claims say *pilot seen*. A part **holds** or **is refuted** if the whole
+# 95 % interval lies on one side of its criterion, and **is open** if it lies on both, or if its verdict changes
+# with the seed of resampling or training.
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": baselines, "predicted": predicted}
@@ -688,7 +688,7 @@ stated
 #   same number without the noise of drawing.
 # - **How many are enough** is asked of one training of each system per fold, with the order that the same
 #   training has among all items as what is to be found; equal numbers of hits find it half.
-# - **Intervals** come from resampling users ([more](#dev-intervals)), **training seeds** are
+# - **Intervals** come from resampling users ([more](#dev-intervals)), **random training** has
 #   {glue:text}`n_seeds` per fold ([more](#dev-training-seeds)).
 #
 # ## On your data

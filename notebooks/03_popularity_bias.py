@@ -14,37 +14,35 @@
 # %% [markdown]
 # # Is popularity a good recommender, or a good guess at what is tested?
 #
-# *Popularity* recommends to everybody what most people rated, and new recommenders are measured against
-# it. To see what its score is made of, take taste away. Every item of one dataset keeps its number of
-# ratings, and so does every user; but who rated what is drawn anew, and stars are dealt out from one
-# and the same mix. In such a world there is nothing to recommend.
+# :::{finding} own/SKEW-SHARE-AR
+# holds: **A good guess, for a large part.** With the same counts of ratings, but no taste, *Popularity* keeps
+#   {value:.0%} of its precision ({low:.0%} to {high:.0%}).
+# refuted: **A guess for a small part only.** With the same counts of ratings, but no taste, *Popularity* keeps
+#   {value:.0%} of its precision ({low:.0%} to {high:.0%}).
+# open: **A good guess, perhaps.** With the same counts of ratings, but no taste, *Popularity* keeps {value:.0%} of
+#   its precision ({low:.0%} to {high:.0%}).
+# :::
 #
 # ```{glue:figure} fig_skew
 # :name: fig-skew
 #
-# Precision of Popularity among all tested items, on the ratings and in worlds that have their counts and no
-# taste, beside a random ranking. Black: 95 % intervals, over users and over worlds.
+# Popularity recommends to everybody what most people rated. Its precision among all tested items: on the ratings, and
+# in worlds where each item and each user keeps their number of ratings, but who rated what is drawn anew, and stars
+# are dealt out from one mix, so that nobody prefers anything. Black: 95 % intervals, over users and over worlds.
 # ```
 #
-# :::{finding} own/SKEW-SHARE-AR
-# holds: **A good guess, for a large part.** Without taste {value} of its precision is still there ({low} to
-#   {high}). That is no recommending: a random split gives away which items will be *in the test*.
-# refuted: **A guess for a small part only.** Without taste {value} of its precision is still there ({low} to
-#   {high}): a random split gives away which items will be *in the test*.
-# open: **A good guess, perhaps.** Without taste {value} of its precision is still there ({low} to {high}):
-#   a random split gives away which items will be *in the test*.
-# :::
+# In such a world there is nothing to recommend: a random split gives away which items will be *in the test*.
 #
 # :::{finding} own/MAP-OPPOSED-SEEN
 # holds: **Whether it recommends well, a test does not say.** In worlds as skewed as MovieLens, where popular
-#   items are those that fewer people like, it scores {value} what a random ranking does;
+#   items are those that fewer people like, the test scores it {value:.1f} times as high as a random ranking;
 # refuted: **That it recommends badly, a test does notice.** In worlds as skewed as MovieLens, where popular
-#   items are those that fewer people like, it scores {value} what a random ranking does;
+#   items are those that fewer people like, the test scores it only {value:.1f} times as high as a random ranking;
 # open: -
 # :::
 # :::{finding} own/MAP-OPPOSED-TRUE
-# holds: what people like of its lists is {value} what they like of random ones.
-# refuted: and people do like more of its lists than of random ones, {value} as much.
+# holds: its lists hold {value:.0%} of the liked items that random lists hold.
+# refuted: its lists hold {value:.1f} times the liked items that random lists hold.
 # open: -
 # :::
 #
@@ -76,7 +74,7 @@
 # **After this chapter you can** say why a random split makes popularity predict what is tested, whatever people
 # like; build a world without taste from any dataset, and read from it what part of a score is skew; explain why
 # the most rated items may score less than a random ranking where all are alike; and tell when a comparison
-# with Popularity says something about recommending. *About 25 minutes; all you need is
+# with Popularity says something about recommending. *About 45 minutes; all you need is
 # [precision](#sec-metrics).*
 
 # %% tags=["hide-input", "remove-output"]
@@ -148,9 +146,9 @@ for name, text in quoted.items():
 # - five times that, or more
 #
 # :::{finding} BCC17-F5C/1
-# holds: At the steepest distribution it is {value} what it is where all items are alike, and nobody
+# holds: At the steepest distribution it is {value:.1f} times what it is where all items are alike, and nobody
 #   prefers anything in either.
-# refuted: At the steepest distribution it is only {value} what it is where all items are alike.
+# refuted: At the steepest distribution it is only {value:.1f} times what it is where all items are alike.
 # open: That is open here.
 # :::
 # {numref}`fig-exponents` has all of the course.
@@ -164,8 +162,9 @@ for name, text in quoted.items():
 #
 # :::{finding} BCC17-C-POPOPT/5
 # holds: Popularity: none of the others beats it on these data.
-# refuted: {which}. The paper says Popularity.
-# open: {which} and Popularity cannot be told apart here.
+# refuted: Not Popularity, though the paper says so: {which} is ahead of it. Any other whose whiskers reach the bar of
+#   {which} counts as right, too.
+# open: {which} and Popularity cannot be told apart here, nor any other whose whiskers reach the bar of {which}.
 # :::
 # {numref}`fig-rankings` has all of them.
 # ::::
@@ -288,10 +287,10 @@ figures.chain(chain).show()
 # How well training counts of items say what their test counts will be is judged as BCC17-C-POPCHAIN. The last link, from
 # rated to liked, is another matter.
 # :::{finding} BCC17-C-POPCHAIN/6
-# holds: It holds here: a rating of one of the most rated items is {value} as often a relevant one as that
-#   of one of the least rated.
-# refuted: It does not hold: a rating of one of the most rated items is {value} as often a relevant one as
+# holds: It holds here: a rating of one of the most rated items is {value:.1f} times as often a relevant one as
 #   that of one of the least rated.
+# refuted: It does not hold: a rating of one of the most rated items is {value:.1f} times as often a relevant one
+#   as that of one of the least rated.
 # open: -
 # :::
 #
@@ -335,8 +334,9 @@ figures.rankings(rankings, predicted).show()
 #
 # What is counted matters: ratings, or those that say liking. The step from Popularity to Positive count is what
 # liking is worth; that from Positive count to Odds of a hit, what it is worth to ask who can still be shown an
-# item. The paper calls the latter negligible, as if nobody had anything in training; where the two marks of a row
-# part, it is not (BCC17-C-POPOPT).
+# item. The paper calls the latter negligible, as if nobody had anything in training. Whether it is so in a
+# *ranking* says the title of the figure, for the same users; in a *prediction* it is not where the two marks of a row
+# part (BCC17-C-POPOPT).
 
 # %% [markdown] tags=["general"]
 # ## Worlds without taste
@@ -366,9 +366,9 @@ figures.exponents(simulated["skew"], "P@10|t=100", name="1RP@10").show()
 # MF are read as predictors of ratings. They ask how much a user would like an item; as nobody prefers anything,
 # the paper has both at the level of Random.
 # :::{finding} own/KNN-WITHOUT-TASTE
-# holds: But kNN reaches {value} what Random scores: even a predictor of ratings can live on skew.
-# refuted: So they are: kNN has at most {value} what Random scores.
-# open: Of kNN that is open: it reaches {low} to {high} what Random scores.
+# holds: But kNN reaches {value:.1f} times what Random scores: even a predictor of ratings can live on skew.
+# refuted: So they are: kNN has at most {value:.1f} times what Random scores.
+# open: Of kNN that is open: it reaches {low:.1f} to {high:.1f} times what Random scores.
 # :::
 # BCC17-F5C judges each line, BCC17-C-AR5 the same with all relevant items in one list, BCC17-C-5METRICS by other
 # metrics, and BCC17-F5L how counts grow more uneven with $\alpha$.
@@ -395,15 +395,15 @@ figures.collections(concentration).show()
 #
 # The paper's Figure 5, right: of all positives, the share that the most liked items have, over items
 # that have one. For TREC the band between the flattest and the steepest counts that the printed numbers
-# allow. The paper's other datasets, Netflix and Last.fm, are not at hand.
+# allow. The paper's other datasets, Netflix and Last\.fm, are not at hand.
 # ```
 
 # %% [markdown]
 # :::{finding} BCC17-F5R/2
 # holds: TREC is considerably flatter, as the paper says: the Gini coefficient of the likes of this page is
-#   {value} the largest that TREC can have.
-# refuted: TREC is not much flatter: the Gini coefficient of the likes of this page is {value} the largest that
-#   TREC can have.
+#   {value:.1f} times the largest that TREC can have.
+# refuted: TREC is not much flatter: the Gini coefficient of the likes of this page is {value:.1f} times the
+#   largest that TREC can have.
 # open: -
 # :::
 # A measure that is fair to search engines need not be fair to recommenders. (Section 5.3 of the paper names what
@@ -458,10 +458,10 @@ figures.shares(pure_skew, setup.designs(size)).show()
 # The same worlds give a floor for every system: what one gets for knowing nothing but how often items
 # are rated.
 # :::{finding} own/SKEW-OVER-RANDOM
-# holds: It is {value} what a random ranking scores among all tested items: a system that stays
+# holds: It is {value:.0f} times what Random scores on these ratings among all tested items: a system that stays
 #   below it gets less than counts alone would.
-# refuted: It is only {value} what a random ranking scores among all tested items.
-# open: It is {low} to {high} what a random ranking scores among all tested items.
+# refuted: It is only {value:.1f} times what Random scores on these ratings among all tested items.
+# open: It is {low:.1f} to {high:.1f} times what Random scores on these ratings among all tested items.
 # :::
 # That is no verdict on taste: a system that avoids what is popular falls below the floor, too, however well it
 # knows its users.
@@ -473,9 +473,9 @@ Markdown(tables.floor_table(measured, pure_skew))
 # ## Is Popularity overrated?
 #
 # It may deserve its score, if what is popular is liked. That is known in worlds alone, and of datasets
-# with ratings of items that were drawn at random. By the truth a recommender's lists hold so many times
-# the liked items of random lists. By a test with one relevant item per run it scores so many times what a
-# random ranking scores. The second factor over the first is how far the test overrates it.
+# with ratings of items that were drawn at random. Call $A$ how many times the liked items of random lists its own
+# lists hold, by the truth, and $B$ how many times a random ranking it scores, in a test with one relevant item
+# per run. $B/A$ is how far the test overrates it.
 #
 # What is popular relates to what is liked by a number from −1, entirely opposed, to 1, entirely agreeing:
 # Spearman's correlation, over items, of the number of ratings and of the share of users who like the item.
@@ -527,8 +527,8 @@ Markdown(tables.points_table(simulated["points"]))
 #    is made of ({numref}`fig-skew`).
 # 2. **Measure Popularity on your counts without taste, too** (`world(counts=...)`), and call it the floor of counts
 #    ({numref}`fig-shares`). Before you compare two datasets, compare how skewed they are (BCC17-F5R).
-# 3. **Beat the best ranking that is the same for everybody,** and not only Popularity: count what is liked, and who
-#    can still be shown it ({numref}`fig-rankings`; BCC17-C-POPOPT).
+# 3. **Beat the best ranking that is the same for everybody,** and not only Popularity: count likes, too
+#    ({numref}`fig-rankings`; BCC17-C-POPOPT).
 # 4. **Do not take one relevant item per run for a remedy.** It takes sparsity away, and not popularity
 #    ({numref}`fig-exponents`; BCC17-F5C).
 # 5. **Before you credit a winner with taste,** look whether its lists are more popular still
@@ -545,10 +545,10 @@ Markdown(pages.methods_sentence(measured, "AR"))
 # (sec-verdicts-3)=
 # ## Verdicts
 #
-# Every assertion that can be measured has a criterion, written down before the result that it judges and locked by
-# a hash. What is asserted of simulated worlds is judged on simulated worlds, in all editions alike. A claim is **yes**
-# if all of its core holds, **no** if none of it does and some is refuted, **partly** if some holds and some is
-# refuted, **undecided** if none is refuted and some is open.
+# Every assertion that can be measured has a criterion, locked by a hash. Many were written or changed after pilot
+# values had been seen; the pages of these claims say *pilot seen*. What is asserted of simulated worlds is judged on
+# simulated worlds, in all editions alike. A claim is **yes** if all of its core holds, **no** if none of it does and
+# some is refuted, **partly** if some holds and some is refuted, **undecided** if none is refuted and some is open.
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": rankings, "predicted": predicted, "chain": chain}

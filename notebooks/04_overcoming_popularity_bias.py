@@ -14,41 +14,41 @@
 # %% [markdown]
 # # Does a test without popularity bias come nearer to the truth?
 #
-# A plain test is made of the ratings that there are, most of them of popular items, and whatever recommends these
-# does well in it, liked or not. So *uniform* tests have been devised, in which every item is tested equally often.
-# But a test is there to put systems into the order that they have by what people *really* like. In simulated
-# worlds that order is known.
+# :::{finding} own/UNIFORM-OPPOSED
+# holds: **Yes where popular items are those that fewer people like:** there a *uniform* test, which tests all items
+#   equally often, is nearer to the truth than a plain one, by {value:.2f} of $\tau$ ({low:.2f} to {high:.2f}).
+# refuted: **Not even where popular items are those that fewer people like:** a *uniform* test, which tests all
+#   items equally often, is not nearer to the truth there than a plain one.
+# open: Even where popular items are those that fewer people like, it is not decided whether a *uniform* test, which
+#   tests all items equally often, is nearer to the truth than a plain one.
+# :::
 #
 # ```{glue:figure} fig_nearer
 # :name: fig-nearer
 #
-# Each test orders ten systems by the ratings that it sees; $\tau$ says how far that is the true order (1: all
-# of it, 0: a coin). Truth: how many of a system's first ten items users like, whether rated or not. From left
-# to right: worlds from "the more popular, the less liked" to "the more popular, the more liked". Whiskers:
-# 95 % intervals over worlds.
+# Each test orders ten systems by the ratings that it sees; $\tau$ says how far that is the order by what people
+# *really* like, which is known in simulated worlds (1: all of it, 0: a coin): how many of a system's first ten
+# items users like, whether rated or not. A plain test has mostly ratings of popular items. bpref needs recorded
+# dislikes. From left to right: worlds from "the more popular, the less liked" to "the more popular, the more
+# liked". Whiskers: 95 % intervals over worlds.
 # ```
 #
-# :::{finding} own/UNIFORM-OPPOSED
-# holds: **Yes there:** where popular items are those that fewer people like, a uniform test is nearer to the truth
-#   than a plain one, by {value} of $\tau$ ({low} to {high}).
-# refuted: **Not there:** even where popular items are those that fewer people like, a uniform test is not nearer to
-#   the truth than a plain one.
-# open: Even where popular items are those that fewer people like, it is not decided which of the two is nearer to
-#   the truth.
-# :::
 # :::{finding} own/UNIFORM-AGREE
-# holds: **No here:** where they are those that more people like, a uniform test takes away what was deserved, and a
-#   plain one is nearer, by {value} ({low} to {high}).
+# holds: **No where they are those that more people like:** a uniform test takes away what was deserved, and a plain
+#   one is nearer, by {value:.2f} ({low:.2f} to {high:.2f}).
 # refuted: Where they are those that more people like, a plain one is not nearer.
 # open: Where they are those that more people like, which is nearer is not decided.
 # :::
 # :::{finding} own/TRUTH-CM-AR-P
-# holds: **On real data** that know the truth, CM100k, a plain test misleads: it has {value:cases} of {cases} pairs of
-#   systems in the order that is true by the first ten ({numref}`fig-agreement` asks whole lists).
-# refuted: **On real data** that know the truth, CM100k, a plain test already has {value:cases} of {cases} pairs of
-#   systems in the order that is true by the first ten ({numref}`fig-agreement` asks whole lists).
-# open: **On real data** that know the truth, CM100k, a plain test has {value:cases} of {cases} pairs of systems in
-#   the order that is true by the first ten ({numref}`fig-agreement` asks whole lists), which may be chance.
+# holds: **On real data** that know the truth, CM100k, where popular items are liked more, a plain test misleads: it has
+#   {value:cases} of {cases} pairs of systems in the order that is true by the first ten. (By whole lists other pairs
+#   count: {numref}`fig-agreement`.)
+# refuted: **On real data** that know the truth, CM100k, where popular items are liked more, a plain test already has
+#   {value:cases} of {cases} pairs of systems in the order that is true by the first ten. (By whole lists other pairs
+#   count: {numref}`fig-agreement`.)
+# open: **On real data** that know the truth, CM100k, where popular items are liked more, a plain test has {value:cases}
+#   of {cases} pairs of systems in the order that is true by the first ten, which may be chance. (By whole lists
+#   other pairs count: {numref}`fig-agreement`.)
 # :::
 #
 # **What to do.** Likes alone cannot say in which of these worlds you are. Say what you assume about popularity
@@ -75,8 +75,8 @@
 # everyone who tried it, the uniform test says nothing.
 #
 # **After this chapter you can** build a uniform test, and say when data do not allow one; tell two reasons
-# apart for which popularity may win even there; and choose a test by what you believe about popularity and
-# liking. You need {doc}`chapter 3 <03_popularity_bias>` and half an hour.
+# apart for which Popularity may score above a random ranking even there; and choose a test by what you believe about popularity and
+# liking. You need {doc}`chapter 3 <03_popularity_bias>` and three quarters of an hour.
 
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown
@@ -90,6 +90,7 @@ from recbias.book.chapters.overcoming_popularity_bias import (
     SIMULATIONS,
     figures,
     measure,
+    nearest,
     setup,
     true_orders,
     truth_tables,
@@ -103,6 +104,7 @@ from recbias.book.chapters.overcoming_popularity_bias.best import (
 )
 from recbias.book.chapters.overcoming_popularity_bias.kept import kept_grids, kept_systems
 from recbias.book.chapters.popularity_bias import concentration
+from recbias.book.explorer import explorer_html
 from recbias.book.figures import use_book_style
 from recbias.book.findings import findings_table, state
 from recbias.claims import judge_chapter
@@ -392,15 +394,19 @@ figures.over_random({"systems": measured, "uniform": uniform}, cutoff).show()
 # %% [markdown]
 # :::{finding} BCC17-F8-1R/1/2
 # holds: Of the advantage that Popularity has with one relevant item at a time, a uniform test (U1R) leaves
-#   {value} ({low} to {high}), less than half: the paper's message.
+#   {value:.0%} ({low:.0%} to {high:.0%}), less than half: the paper's message.
 # refuted: Of the advantage that Popularity has with one relevant item at a time, a uniform test (U1R) leaves
-#   {value} ({low} to {high}), half or more, against the paper's message.
-# open: Of the advantage that Popularity has with one relevant item at a time, a uniform test (U1R) leaves {low}
-#   to {high}; more users would decide whether that is less than half, which is the paper's message.
+#   {value:.0%} ({low:.0%} to {high:.0%}), half or more, against the paper's message.
+# open: Of the advantage that Popularity has with one relevant item at a time, a uniform test (U1R) leaves {low:.0%}
+#   to {high:.0%}; more users would decide whether that is less than half, which is the paper's message.
 # :::
-# The paper calls Popularity about as low as Random there, and what is left small; each of these words is a detail of
-# BCC17-F8-1R in the [table of verdicts](#sec-verdicts-4), held against a bar of its own. Whatever is left, a test in
-# which Popularity scores little is not yet one that is right.
+# :::{finding} BCC17-F8-1R/3
+# holds: There Popularity is about as low as Random, as the paper says.
+# refuted: But it is not about as low as Random there, though the paper says so ({numref}`fig-over-random`).
+# open: Whether it is about as low as Random there, as the paper says, is open.
+# :::
+# The bars are those of BCC17-F8-1R in the [table of verdicts](#sec-verdicts-4). Whatever is left, a test in which
+# Popularity scores little is not yet one that is right.
 
 # %% tags=["hide-input"]
 HTML(uniform_tests.draws_table(uniform))
@@ -428,8 +434,8 @@ figures.places({"systems": measured, "uniform": uniform}).show()
 # (sec-what-is-left)=
 # ## What is left, and why
 #
-# Every tested item has as many test ratings as any other. How can Popularity still win? The paper names one
-# cause: ratings of popular items say liking more often.
+# Every tested item has as many test ratings as any other. How can Popularity still score above a random
+# ranking? The paper names one cause: ratings of popular items say liking more often.
 
 # %% tags=["hide-input"]
 figures.positive_ratios(positive_ratio).show()
@@ -559,14 +565,9 @@ figures.agreement(known).show()
 # refuted: On CM100k it has fewer right.
 # open: On CM100k it cannot be told from the plain test.
 # :::
-# :::{finding} own/TRUTH-CM-INFAP-BPREF
-# holds: infAP is surely ahead of bpref there,
-# refuted: infAP is surely not ahead of bpref there,
-# open: infAP and bpref cannot be told apart there,
-# :::
-# but infAP needs a pool, which recommender data do not have ([E08](#err-e08)): its first 100 items are our choice, and
-# so the advice below names bpref. How infAP does on Coat, and how few pairs uniform tests put into a sure order, is
-# in the [findings at the end](#sec-verdicts-4).
+# infAP needs a pool, which recommender data do not have ([E08](#err-e08)): its first 100 items are our choice, and so
+# the advice below names bpref, wherever infAP stands. How infAP does beside bpref, and how few pairs uniform tests put
+# into a sure order, is in the [findings at the end](#sec-verdicts-4).
 #
 # ::::{admonition} How the truth is asked
 # :class: dropdown
@@ -609,6 +610,21 @@ figures.relations(simulated["worlds"]).show()
 # {numref}`fig-nearer`. They are the same in every edition, and users rate rather what they
 # [will like](#data-worlds). Whiskers: 95 % intervals over worlds.
 # ```
+#
+# Choose a kind of world, and see which of the nine is right there; *head* is 1R without the most popular tenth.
+
+# %% tags=["hide-input"]
+HTML(
+    explorer_html(
+        nearest.nearest(simulated["worlds"]),
+        nearest.axes(simulated["worlds"]),
+        start=nearest.START,
+        against=nearest.AGAINST,
+        name="truth",
+        source=simulated["worlds"],
+        digits=2,
+    )
+)
 
 # %% [markdown]
 # :::{finding} own/WORLDS-BPREF-AUC

@@ -14,8 +14,8 @@
 # %% [markdown]
 # # Does a recommender make the popular more popular?
 #
-# Let what is recommended become ratings, and learn from them again, for eight rounds. Popular items become
-# more popular if the *ratings* are spread more unevenly in the end:
+# Let what is recommended become ratings, and learn from them again, for eight rounds. Are the *ratings* spread
+# more unevenly in the end? (The Gini coefficient says how uneven they are, and not *which* items gain.)
 #
 # ```{glue:figure} fig_loop
 # :name: fig-loop
@@ -48,8 +48,9 @@
 # :::
 #
 # **What to do.** Before a system goes live, compare the Gini coefficient of its lists with that of the ratings
-# it learned from. More even lists cannot make the popular more popular; more uneven ones do, if they hold
-# the popular items ([why](#sec-gini-loop), and [five rules](#sec-concentration-rules)).
+# it learned from. More even lists cannot make the ratings more uneven, in that round and if all places are rated
+# alike; more uneven ones do, if they hold the popular items ([why](#sec-gini-loop), and
+# [five rules](#sec-concentration-rules)).
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can** tell from lists and ratings whether a loop will favour what is popular; compute
@@ -280,8 +281,12 @@ checks = measure.checks(dataset, min_rating=min_rating, cutoff=cutoff, grid=meas
 Markdown(tables.loop_table(loop))
 
 # %% [markdown] tags=["general"]
+# <div class="explorer-hint">
+#
 # Move through the rounds, and watch who moves away from the dashed line, where all ratings began. Kendall's
 # $\tau$ says how much of the order the first lists have told.
+#
+# </div>
 
 # %% tags=["hide-input"]
 HTML(
@@ -299,11 +304,11 @@ HTML(
 
 # %% [markdown]
 # :::{finding} own/LOOP-UNEVEN-ATTENTIVE
-# holds: Where people take what they like it is no other way: with {value} of {cases} recommenders the popular
-#   become more popular.
-# refuted: Where people take what they like, the popular become more popular with none.
-# open: Where people take what they like, it is open with how many the popular become more popular ({low} to
-#   {high} of {cases}).
+# holds: Where people take what they like it is no other way: with {value} of {cases} recommenders ratings become
+#   more uneven.
+# refuted: Where people take what they like, ratings become more uneven with none.
+# open: Where people take what they like, it is open with how many ratings become more uneven ({low} to {high} of
+#   {cases}).
 # :::
 # :::{finding} own/LOOP-ITEM-KNN
 # holds: Uneven lists are not enough: those of Item kNN are as uneven as those of BPR, and the Gini coefficient
@@ -347,7 +352,8 @@ figures.foretelling(loop).show()
 # :name: fig-evenness
 #
 # Gini coefficient of the lists, with 95 % intervals where their coverage was shown, and of the positive
-# training ratings (line). What lies left of the line can only even ratings out.
+# training ratings (line). What lies left of the line can only even ratings out, if all places are
+# rated alike.
 # ```
 
 # %% tags=["hide-input"]
@@ -426,8 +432,9 @@ Markdown(f"{details}\n\n{setup.lengths_note(dataset)}")
 # - **More uneven lists** make them more uneven *if* they order items as popularity does: then
 #   both sides are equal. The more their order is another, the more is missing, and they may even ratings out.
 #
-# In a loop $r$ is what is rated of the lists, in expectation as uneven as they are where choice is *even*. So two
-# numbers of the first lists are enough: their Gini coefficient, and how popular their items are.
+# In a loop $r$ is what is rated of the lists, in expectation as uneven as they are where choice is *even*. So in
+# one round two numbers of its lists matter: their Gini coefficient, and how popular their items are. The
+# bound is about that round; later rounds have other lists.
 #
 # (sec-why-lti)=
 # ## Why: what LTI is made of
@@ -478,9 +485,12 @@ Markdown(tables.to_write(tables.values_frame(measured, references, cutoff), lore
 # %% [markdown] tags=["general"]
 # ## Verdicts
 #
-# Every assertion that can be measured has a criterion, written down before the result that it judges
-# and locked by a hash. The ranks of the poster's figure are colours that cannot be read in our copy, so
-# that its sentences are judged and not its cells.
+# Every assertion that can be measured has a criterion, locked by a hash. Many were written or changed
+# after pilot values had been seen; the pages of these claims say *pilot seen*. The ranks of the
+# poster's figure are colours that cannot be read in our copy, so that its sentences are judged and not
+# its cells.
+# Where the poster has an [erratum](#sec-errata), *as printed* is the verdict on its words, and *corrected* that on
+# what the erratum puts in their place.
 
 # %%
 results = {"systems": measured, **({} if lengths is None else {"lengths": lengths})}
@@ -649,10 +659,11 @@ stated
 # %% [markdown] tags=["general"]
 # ## Summary
 #
-# Whether the popular becomes more popular depends on the recommender, and shows in the ratings, not in later
-# lists. Lists more even than the ratings even them out; more uneven ones make the popular more popular as far as
-# they hold the popular items. So Gini of lists and of ratings and the popularity of what is listed answer the
-# question, while CI has no direction, and LTI as printed is one more metric of evenness.
+# Whether ratings become more uneven depends on the recommender, and shows in the ratings, not in later
+# lists. Lists more even than the ratings even them out in that round, if all places are rated alike; more uneven
+# ones make the popular more popular as far as they hold the popular items. So Gini of lists and of ratings and
+# the popularity of what is listed answer the question, while CI has no direction, and LTI as printed is one more
+# metric of evenness.
 #
 # ```{seealso}
 # [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the

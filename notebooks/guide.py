@@ -53,10 +53,10 @@ for name, rule in rules.RULES.items():
 # ## Six questions
 #
 # The line is what [`recbias`](#rerun-own-table) reads and prints; its words are in the
-# [notation](#sec-options). The threshold (`rel>=4`) and the data of the paragraph stand for yours.
+# [notation](#sec-options). The threshold (`rel>=4`) stands for yours; what is in brackets you fill in.
 
 # %% tags=["remove-input"]
-HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
+HTML(questions.questions_html(questions.PLACES))
 
 # %% [markdown] tags=["general"]
 # (sec-guide-rules)=
@@ -271,10 +271,16 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # %% [markdown]
 # **12. Report misses, and which share of the lists is unrated.**
 # :::{finding} own/JUDGED-SHARE
-# holds: Of the first items of a list {value} have a test rating: of the rest nobody knows whether it is a hit
-#   or a miss.
-# refuted: Of the first items of a list as many as {value} have a test rating.
-# open: Of the first items of a list {value} have a test rating.
+# holds: Of the first ten items of a list only {value:.0%} have a test rating: of the others nobody knows whether
+#   they are hits or misses.
+# refuted: Of the first ten items of a list as many as {value:.0%} have a test rating.
+# open: Of the first ten items of a list {value:.0%} have a test rating.
+# :::
+# :::{finding} own/UNRELATED-ANTIP
+# holds: Where popularity says nothing about liking, misses order systems more truly than hits, by {value:.2f}
+#   of $\tau$ ({low:.2f} to {high:.2f}): put them first there.
+# refuted: Where popularity says nothing about liking, misses do not order systems more truly than hits.
+# open: Where popularity says nothing about liking, neither hits nor misses surely order systems more truly.
 # :::
 # *But:* if hits and misses disagree, one is nearer to the truth. Do not average them.
 #
@@ -372,7 +378,7 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 # | {doc}`1 <01_design_alternatives>` | is it a recommendation? | no: what users did not rate is not there |
 # | {doc}`4 <04_overcoming_popularity_bias>` | does bpref, which counts in such lists, order systems as the truth does? | how users choose what they rate |
 # | {doc}`5 <05_true_false_positives>` | what becomes of differences? | how much is rated; with likes only nothing is left |
-# | {doc}`7 <07_offline_options>` | does the winner stay, and who is right? | how popularity goes with liking |
+# | {doc}`7 <07_offline_options>` | does the winner stay, and who is right? | how popularity goes with liking, metric and test |
 
 # %% [markdown]
 # :::{finding} own/RTEST-TAU
@@ -399,23 +405,24 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 #   open: -
 #   :::
 #   :::{finding} own/COAT-CONDENSED-WRONG
-#   holds: On Coat, whose observed ratings are of items {glue:text}`observed_coat`, they are wrong about {value}
-#     of the pairs of systems that random judgments tell apart,
+#   holds: On Coat, whose observed ratings are of items {glue:text}`observed_coat`, they are wrong about
+#     {value:cases} of the {cases} pairs of systems that random judgments tell apart,
 #   refuted: -
 #   open: -
 #   :::
 #   :::{finding} own/COAT-DEFAULT-WRONG
-#   holds: and full lists about {value}.
+#   holds: and full lists about {value:cases}.
 #   refuted: -
 #   open: -
 #   :::
 #   :::{finding} own/CM-CONDENSED-WRONG
-#   holds: On CM100k, with ratings of items {glue:text}`observed_cm100k`, it is {value}
+#   holds: On CM100k, with ratings of items {glue:text}`observed_cm100k`, it is
+#     {value:cases} of {cases}
 #   refuted: -
 #   open: -
 #   :::
 #   :::{finding} own/CM-DEFAULT-WRONG
-#   holds: against {value}.
+#   holds: against {value:cases}.
 #   refuted: -
 #   open: -
 #   :::
@@ -431,6 +438,18 @@ HTML(questions.questions_html(rules.dataset_facts(dataset, load)))
 #   refuted: and not larger if they rate blindly.
 #   open: and neither surely is if they rate blindly.
 #   :::
+#
+#   That is of P@10, of a test of a fifth of the ratings, and of the order of all systems.
+#   :::{finding} own/WORLDS-CONDENSED
+#   holds: Chapter 7 has condensed lists ahead on average over its kinds of worlds, of which one is of this sort:
+#     by nDCG@10, tested on half of the ratings, and counting pairs whose difference is significant.
+#   refuted: Chapter 7 has full lists ahead on average over its kinds of worlds: by nDCG@10, tested on half of the
+#     ratings, and counting pairs whose difference is significant.
+#   open: In chapter 7, by nDCG@10 and tested on half of the ratings, neither is surely ahead on average over its
+#     kinds of worlds.
+#   :::
+#   Neither says what another metric, a denser test or another make of world would give: where this matters, report
+#   both.
 # - **bpref** reads a condensed list by its whole order: rule 10 asks it about the order of all items, the lines
 #   above are about the first ten. An answer to one is none to the other.
 # - **With likes only,** neither will do: condensed lists then say nothing, and full ones take the

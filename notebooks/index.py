@@ -41,12 +41,12 @@
 # about the first.
 
 # %% [markdown] tags=["general"]
-# | you want to | begin with |
+# | you are | begin with |
 # |---|---|
-# | **read**: what goes wrong, and why | {doc}`chapter 1 <01_design_alternatives>`; each chapter answers its title on its first screen |
-# | **write** or review a paper | {doc}`the guide <guide>`: six questions, a protocol in one line, a paragraph for the methods section |
-# | **rerun** it, or doubt a number | {doc}`the scorecard <scorecard>`, where each claim has its command, and {doc}`your own data <../book/rerun>` |
-# | **teach** | {doc}`chapter 3 <03_popularity_bias>`, as one session: predictions, a simulation, exercises that check answers |
+# | a **reader** who asks what goes wrong, and why | {doc}`chapter 1 <01_design_alternatives>`; each chapter answers its title on its first screen |
+# | an **author** or a reviewer of a paper | {doc}`the guide <guide>`: six questions, a protocol in one line, a paragraph for the methods section |
+# | one who **doubts** a number, or reruns it on other data | {doc}`the scorecard <scorecard>`, where each claim has its command, and {doc}`your own data <../book/rerun>` |
+# | a **teacher** | {doc}`chapter 3 <03_popularity_bias>`, as one session: predictions, a simulation, exercises that check answers |
 
 # %% tags=["remove-cell"]
 from IPython.display import HTML, display
@@ -74,8 +74,8 @@ display(*find(["own/POPULARITY-RANGE", "own/ONE-NAME-BEYOND-MODELS"], dataset))
 # %% [markdown] tags=["general"]
 # ## What became of four papers
 #
-# This book reproduces four papers claim by claim; a verdict is computed, and a "no" stays a "no". Of the
-# claims that only a measurement on data can decide, so many are reproduced on the papers' data:
+# This book reproduces four papers claim by claim; a verdict is computed, and a "no" stays a "no". The claims
+# that need data to be decided, by their verdict on the papers' data:
 
 # %% tags=["remove-input"]
 document = scorecard.load_document(dataset)

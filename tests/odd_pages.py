@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -132,6 +133,8 @@ def cells_run_here(*, to_the_end: bool = False) -> Iterator[None]:
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+        # A shell puts a module of its own there, and empties it: no process could be started then.
+        patch.setitem(sys.modules, "__main__", sys.modules["__main__"])
         InteractiveShell.clear_instance()  # that of another test, of another class
         shell = _Shell.instance()
         yield

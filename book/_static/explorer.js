@@ -68,6 +68,12 @@
       return values.map((_, place) => place).sort((a, b) => values[b] - values[a] || a - b);
     }
 
+    /* Whether all have the same value, so that there is no order. */
+    tied(state) {
+      const [first, ...others] = state.values;
+      return first !== null && others.length > 0 && others.every((value) => value === first);
+    }
+
     decimals(number) {
       return number.toFixed(this.digits).replace("-", "\u2212");
     }
@@ -136,11 +142,13 @@
       const value = this.decimals(state.values[order[0]]);
       const protocol = state.code ? [element("code", "", state.code), `, ${metric}. `] : [];
       const tau = state.tau === null ? "not defined" : state.tau.toFixed(2);
+      const told = this.tied(state)
+        ? [`All have ${value}.`]
+        : [`First is ${best}, with ${value}. `, `Kendall’s tau with the order ${this.against}: `,
+          element("strong", "explorer-tau", tau), "."];
       this.said.replaceChildren(
         element("p", "", element("strong", "", words)),
-        element("p", "", ...protocol, `First is ${best}, with ${value}. `,
-          `Kendall’s tau with the order ${this.against}: `,
-          element("strong", "explorer-tau", tau), "."),
+        element("p", "", ...protocol, ...told),
         ...(state.note ? [element("p", "explorer-note", state.note)] : []),
       );
     }
@@ -181,15 +189,17 @@
         ...line("expected", state.expected),
         ...line("ceiling", state.ceiling),
         element("li", "", element("i", "explorer-swatch explorer-interval"), "95 % interval"),
+        element("li", "explorer-against", `▲ ▼ places up or down: against the order ${this.against}`),
       );
       this.list.style.setProperty("--zero", at(0));
       const before = this.rows.map((row) => row.getBoundingClientRect().top);
+      const tied = this.tied(state);
       order.forEach((place, rank) => {
         const { parts } = this.rows[place];
         const [value, low, high] = [state.values[place], state.low[place], state.high[place]];
-        parts.rank.textContent = `${rank + 1}.`;
+        parts.rank.textContent = tied ? "" : `${rank + 1}.`;
         parts.value.textContent = value === null ? "none" : this.decimals(value);
-        parts.moved.replaceChildren(...this.moved(place, rank));
+        parts.moved.replaceChildren(...(tied ? [] : this.moved(place, rank)));
         parts.bar.style.left = at(Math.min(value ?? 0, 0));
         parts.bar.style.width = share(Math.abs(value ?? 0));
         parts.interval.hidden = low === null;
@@ -228,4 +238,6 @@
   }
 
   document.querySelectorAll(".explorer").forEach((root) => new Explorer(root));
+  // What a page suggests to try, which nobody could without this script.
+  document.documentElement.classList.add("has-explorers");
 })();

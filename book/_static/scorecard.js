@@ -81,8 +81,11 @@
       });
       const left = rows.filter((row) => !row.hidden);
       const any = wanted.length > 0 || chosen.some((select) => select.value);
-      told.textContent = `${left.length} of ${rows.length} claims`;
       const counting = left.filter((row) => row.dataset.class === (want.class || COUNTED));
+      const others = left.length - counting.length;
+      told.textContent = left.length
+        ? `${left.length} of ${rows.length} claims${others ? `, ${others} of other classes` : ""}`
+        : "no claim fits";
       write(totals, { ...outcomes(counting), all: counting.length });
       const what = want.class && want.class !== COUNTED ? `of the class "${want.class}"` : words;
       counted.textContent = what + (any ? ", of those that are shown" : "");

@@ -439,16 +439,18 @@ def test_rounds_are_means_over_worlds_and_their_sentences_follow_the_numbers() -
         "after one round, where each listed item is rated with the same probability: Gini of the "
         "ratings"
     )
-    assert told.note == "The popular have become more popular with AR, BPR and WBPR."
+    assert told.note == "Ratings have become more uneven with AR, BPR and WBPR."
     assert told.expected == pytest.approx(sum(END.values()) / 3 - 0.1 + 0.015)
-    assert shown["even", "ratings", "0"].note == "Nothing has been recommended yet."
+    note = "All are equal: nothing has been recommended yet."
+    assert shown["even", "ratings", "0"].note == note
+    assert shown["even", "liked", "0"].note == "Nothing has been recommended yet."
 
     is_ar = (frame["system"] == "AR") & (frame["round"] == 1)
     is_bpr = (frame["system"] == "BPR") & (frame["round"] == 1) & (frame["number"] == 1)
     frame.loc[is_ar, "Gini_ratings"] -= 0.3
     frame.loc[is_bpr, "Gini_ratings"] -= 0.2
     assert courses.courses(table)["even", "ratings", "1"].note == (
-        "The popular have become more popular with WBPR. They have become less popular with AR. "
+        "Ratings have become more uneven with WBPR. They have become more even with AR. "
         "It is neither, surely, with BPR."
     )
 

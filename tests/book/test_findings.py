@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -422,7 +423,8 @@ def test_what_only_some_parts_can_test_is_said_to_be_refuted_and_never_to_hold(
     assert findings._of_parts(parts).verdict == verdict
 
 
-def test_a_notebook_shows_nothing_and_keeps_what_was_found(edition):
+def test_a_notebook_shows_nothing_and_keeps_what_was_found(edition, monkeypatch):
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # the shell has its own
     stated = edition[2]
     shell = InteractiveShell.instance()
     data, metadata = shell.display_formatter.format(stated)

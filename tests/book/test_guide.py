@@ -51,12 +51,20 @@ def test_other_lines_are_told_otherwise():
 
 def test_what_a_line_cannot_say_is_said_in_the_paragraph():
     html = questions.questions_html(FACTS)
-    assert html.count('<q class="guide-said">') == len(questions.SAID) == 1
+    assert html.count('<q class="guide-said">') == len(questions.SAID) == 5
     assert set(questions.SAID) <= set(NOTES)
     told = {each.options.protocol.averaging.population for each in ADVICES if each.options
             and str(each.options.split) == "temporal 0.2"}  # fmt: skip
     assert told == {"tested", "runs", "groups"}
     assert DESIGNS["sized"].measures.startswith("Do not compare")
+
+
+def test_a_paragraph_has_places_for_the_data_of_its_reader():
+    told = questions.sentences_of(Options.parse(LINES[0]), questions.PLACES)
+    assert told[0] == (
+        "The data ([name]) are [number] ratings by [number] users on [number] items."
+    )
+    assert told[1:] == questions.sentences_of(Options.parse(LINES[0]), FACTS)[1:]
 
 
 def test_every_design_note_and_option_is_of_use():
@@ -82,7 +90,8 @@ def test_what_is_reported_beside_a_line_is_a_line(name):
             threshold = re.search(r"rel>=\d", line)[0]
             new = dict(part.split(": ", 1) for part in changed.split("; "))
             if "lists" in new:
-                new["lists"] += f" {threshold}"
+                rule, form, _ = f"{new['lists']} ".partition(" condensed ")
+                new["lists"] = f"{rule.strip()} {threshold}{form}"
             other = Options.parse(
                 "; ".join(f"{key}: {value}" for key, value in {**parts, **new}.items())
             )

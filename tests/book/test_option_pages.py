@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -48,6 +49,7 @@ class Shown(dict[tuple[str, str, str], Quantity]):
     """Results as far as figures read them."""
 
     n_seeds = 5
+    dataset: Mapping[str, str] = {"title": "A world"}
 
     @property
     def grid(self) -> Any:
@@ -115,6 +117,29 @@ def test_each_configuration_is_compared_in_percent_of_its_value() -> None:
     assert "C2C Kendall's tau" not in found.index  # MF has nothing to be a percent of
     assert len(found) == 11
     assert figure.title.endswith("kNN is ahead in 0 of 11 rows, MF in 1")
+
+
+def test_what_merged_stars_cannot_tell_is_marked_and_not_counted() -> None:
+    given = results_of(START | {("condensed", "tau"): (0.1, 0.1, 0.9)})
+    kept = figures.configurations({"systems": given})
+    given.dataset = {"title": "MovieLens (stars 1-3 merged)"}
+    marked = figures.configurations({"systems": given})
+    names = marked.rows["row"]
+    assert names[names.str.endswith("*")].tolist() == [
+        "C2 graded gain*",
+        "C2C Kendall's tau*",
+        "C2C RBO(0.8)*",
+    ]
+    n = len(names)
+    assert kept.title.endswith(f"kNN is ahead in 0 of {n} rows, MF in 1")
+    assert marked.title.endswith(f"kNN is ahead in 0 of {n - 3} rows, MF in 0")
+
+
+@pytest.mark.parametrize(("mf", "winner"), [(0.3, "kNN"), (0.8, "MF")])
+def test_a_winner_that_no_decision_turns_is_told(mf: float, winner: str) -> None:
+    start = dict.fromkeys(START, (0.5, 0.3, mf))
+    title = figures.configurations({"systems": results_of(start)}).title
+    assert title == f"None of these turns the winner:\n{winner} is ahead in all 12 rows"
 
 
 def test_ratios_stand_where_they_were_measured() -> None:

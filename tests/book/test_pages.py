@@ -236,6 +236,29 @@ def test_the_paragraph_follows_the_protocol(protocol, said):
     assert said in pages.methods_sentence(results, "all")
 
 
+@pytest.mark.parametrize(
+    ("average", "said"),
+    [
+        ("", "Who has no list counts as 0, the best value, so that coverage stands beside it."),
+        (" coverage=reduced", "Users without a list are left out."),
+    ],
+)
+def test_misses_are_not_the_rest_of_hits(average, said):
+    results = results_of()
+    asked = {"all": f"AI-AN-AR rel>=4 users=tested{average}"}
+    grid = Grid("synthetic", line_up("bcc17")[:3], asked, {"all": ("P@10", "antiP@10")})
+    rows = value_rows(results, 0.1).query("label == 'all'")
+    rows = pd.concat([rows, rows.assign(metric="antiP@10")])
+    shown = dataclasses.replace(results, grid=grid, values=rows)
+    told = pages.methods_sentence(shown, "all", "antiP")
+    assert (
+        "antiP@10 is the share of the first 10 items that the user rated below 4 in the test data: "
+        f"unrated items are neither hits nor misses, and lower is better. {said} antiP@10 is"
+    ) in told
+    assert "non-relevant" not in told
+    assert "unrated or not. P@10 is" in pages.methods_sentence(shown, "all")
+
+
 def test_claims_of_a_topic_are_escaped(monkeypatch: pytest.MonkeyPatch):
     topic = "design alternatives"
     own = [claim for claim in claims() if claim.topic == topic]

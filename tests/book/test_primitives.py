@@ -61,7 +61,7 @@ def words(n_names: int) -> pd.DataFrame:
 
 
 PICTURES: dict[str, Callable[[int], Picture]] = {
-    "bars": lambda n: bars(planted(n, "row"), title=TITLE, across="P@10", coloured_by="panel"),
+    "bars": lambda n: bars(planted(n, "row"), title=TITLE, across="P@10", coloured=True),
     "bars with numbers": lambda n: bars(planted(n, "row", panels=1), title=TITLE, numbers=".3f"),
     "parts": lambda n: parts(
         stacked(n), title=TITLE, colours={"known": "C0", "unknown": "0.8"}, across="% of the list"
@@ -120,16 +120,6 @@ def test_bars_have_their_numbers() -> None:
     said = [text.get_text() for text in texts(bars(rows, title="", numbers=".3f"))]
     assert {"0.300", "0.100", " at most 0.2"} <= set(said)
     assert not any("at most" in text for text in said if "0.2" not in text)
-
-
-def test_what_no_value_can_reach_is_hatched_in_its_panel() -> None:
-    rows = planted(3, "row").assign(
-        ceiling=lambda rows: np.where(rows["panel"] == "panel 1", 2, np.nan)
-    )
-    one, other = bars(rows, title="").axes
-    hatched = [[patch for patch in axis.patches if patch.get_hatch()] for axis in (one, other)]
-    assert [len(each) for each in hatched] == [0, 1]
-    assert other.get_xlim()[1] >= 2
 
 
 def test_parts_add_up_or_stand_before_each_other() -> None:

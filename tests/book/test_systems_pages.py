@@ -79,6 +79,7 @@ def test_without_published_values_no_rule_is_printed_on_simulated_data_either():
     assert not SPEAKS_OF_PUBLISHED.search(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", ["ml-1m", "ml-100k"])
 def test_counts_and_factors_are_those_of_the_results(built, dataset):
     named = load_chapter("systems", dataset)["one_name"]

@@ -146,11 +146,11 @@ def test_both_halves_have_to_agree() -> None:
         (Part(record(), Quantity(0.5, None)), "its value has no interval"),
         (
             Part(record(value="tau(P[AR], P[1R])"), Quantity(0.5, None, limits=(-0.1, 1.0))),
-            "it counts cases, of which more users would settle more",
+            "more users would decide more of the cases, one way or the other",
         ),
         (
             Part(record(), Quantity(0.5, None, limits=(-0.1, 1.0), cases=10)),
-            "it counts cases, of which more users would settle more",
+            "more users would decide more of the cases, one way or the other",
         ),
     ],
 )

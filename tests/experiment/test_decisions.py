@@ -237,6 +237,8 @@ SENTENCES = (
     ("split: ratio 0.3", "Each rating goes to the test with probability 0.3, drawn with seed 1."),
     ("split: k-fold 5; seed: 7", "Ratings are split into 5 random folds, each of which is the test "
      "once, drawn with seed 7."),
+    ("split: k-fold 5", "Folds are taken together for values; in tests a user counts by the mean "
+     "over folds."),
     ("split: leave-out 2", "Of each user 2 random ratings are the test, drawn with seed 1."),
     ("split: temporal 0.2", "The last ratings are the test, a share of 0.2 of all."),
     ("split: temporal-user 0.2", "The last ratings of each user are the test, a share of 0.2."),
@@ -254,6 +256,7 @@ SENTENCES = (
     ("split: whole; test: unbiased", "All observed ratings are trained on, and judgments beside "
      "them are the test."),
     ("", "All test ratings serve as judgments."),
+    ("test: unbiased", "Judged are ratings of randomly drawn items only (`unbiased`)."),
     ("test: truth", "What is judged are not all observed test ratings but `truth`."),
     # B1
     ("", f"{MEAN} {EVERYBODY}."),
@@ -322,6 +325,12 @@ SENTENCES = (
     ("lists: AI-AN-AR rel>=3.5", "Ratings of 3.5 or more are relevant."),
     ("metric: P@5", "We report `P@5`."),
     ("metric: AP", "We report `AP`, over whole lists."),
+    ("metric: antiP@10", "We report `antiP@10`, the share of the first 10 items that the user "
+     "rated below 4 in the test; lower is better."),
+    ("metric: antiP@10", "For each user all items of the catalogue are ranked; training items are "
+     "left out; unrated items count as neither hits nor misses (full lists)."),
+    ("metric: antiP@10", "Users without a list count as 0, the best value there is."),
+    (f"lists: {LISTS} coverage=reduced; metric: antiP@10", "Users without a list are left out."),
     ("", "We report `nDCG@10` with a gain of 1 for each relevant item."),
     ("gain: linear", "We report `nDCG(linear)@10` with the stars of each relevant item as its "
      "gain."),

@@ -16,19 +16,20 @@ import itertools
 import json
 import re
 import sys
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 from playwright.sync_api import Browser, Locator
-from scipy.stats import kendalltau, norm
+from scipy.stats import kendalltau, norm, t
 
 from chromium import check_pages
 from recbias.claims import load_chapter
 from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
 
-CHAPTERS = ("01_design_alternatives", "02_sparsity_bias")
+CHAPTERS = ("01_design_alternatives", "02_sparsity_bias", "04_overcoming_popularity_bias")
 PAGES = tuple(f"{where}notebooks/{name}.html" for name in CHAPTERS for where in ("", "on/*/"))
 HALF = 5.0001e-5
 """Numbers are shown with four decimals."""
@@ -220,7 +221,7 @@ def check_tables(explorer: Locator, results: Results) -> list[str]:
     )
     faults, cutoffs = [], cutoffs_of(results)
     order = [START[-1], *(cutoff for cutoff in cutoffs if cutoff != START[-1])]
-    names = [f"All numbers, P@{order[0]} first", *(f"P@{cutoff}" for cutoff in order[1:])]
+    names = [f"Table of all numbers, P@{order[0]} first", *(f"P@{cutoff}" for cutoff in order[1:])]
     if [table["metric"] for table in tables] != names:
         return [f"plain tables of {[table['metric'] for table in tables]}"]
     for table, cutoff in zip(tables, order, strict=True):
@@ -436,6 +437,177 @@ def check_sampled_table(explorer: Locator, table: Table) -> list[str]:
     return faults
 
 
+# -- chapter 4: which test is nearest to the truth -----------------------------------------------
+
+TESTS = ("AR", "1R", "head", "P1R", "UAR", "U1R", "bpref", "infAP", "SR")
+NEED_DISLIKES = ("bpref", "infAP")
+TRUTHS = {"ten": "P@10", "all": "AUC"}
+READ_BY = {"ten": "by the first ten", "all": "by all items"}
+FIRST = ("ten", "0.5", "0")
+"""What is shown first, and what orders of tests are compared with."""
+HALF_OF_TWO = 5.001e-3
+"""Numbers are shown with two decimals."""
+
+
+class Kind:
+    """What the worlds of chapter 4 have for a choice, worked out here."""
+
+    def __init__(self, table: Table, codes: tuple[str, ...]) -> None:
+        frame = table.frame
+        frame = frame[(frame["choice"] == 1) & (frame["skew"] == float(codes[1]))]
+        frame = frame[frame["relation"] == float(codes[2])].sort_values("number")
+        self.worlds = {name: frame[f"{name}, {TRUTHS[codes[0]]}"].to_numpy() for name in TESTS}
+        self.codes, self.n_worlds = codes, len(frame)
+        kinds = table.frame[table.frame["choice"] == 1]
+        self.n_decisions = len(TRUTHS) * len(kinds[["relation", "skew"]].drop_duplicates())
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        return {name: float(values.mean()) for name, values in self.worlds.items()}
+
+    def half(self, name: str) -> float:
+        """Give half of the 95 % interval."""
+        error = self.worlds[name].std(ddof=1) / self.n_worlds**0.5
+        return float(t.ppf(0.975, self.n_worlds - 1) * error)
+
+    def sentence(self, names: tuple[str, ...]) -> tuple[set[str], set[str], bool]:
+        """Name who may be said to be nearest, who else cannot be told apart, and if it is near."""
+        level = 0.05 / (len(names) - 1) / self.n_decisions
+        least = t.ppf(1 - level, self.n_worlds - 1) / self.n_worlds**0.5
+
+        def is_ahead(one: str, other: str) -> bool:
+            differences = self.worlds[one] - self.worlds[other]
+            return bool(differences.mean() > least * differences.std(ddof=1) + 1e-9)
+
+        behind = {other for other in names if any(is_ahead(name, other) for name in names)}
+        most = max(self.values[name] for name in names)
+        first = {name for name in names if self.values[name] > most - 1e-9}
+        coin = all(self.values[name] - self.half(name) <= 0 for name in first)
+        return first, set(names) - behind, coin
+
+
+def check_kinds(explorer: Locator, table: Table) -> tuple[list[str], int]:
+    """Try every kind of worlds by both truths; give the faults and how many there are."""
+    choices = choices_of(table)
+    chosen = explorer.evaluate(
+        """root => [...root.querySelectorAll("[type=radio]:checked")].map(input => input.value)"""
+    )
+    told = explorer.locator("output").inner_text()
+    faults = [] if (*chosen, told) == FIRST else [f"what is shown first is {chosen}, {told}"]
+    relations = list(dict.fromkeys(codes[-1] for codes in choices))
+    for codes in choices:
+        explorer.evaluate(
+            """(root, [buttons, place]) => {
+              buttons.forEach((code, n) => [...root.querySelectorAll("fieldset")[n]
+                .querySelectorAll("input")].find(input => input.value === code).click());
+              const slider = root.querySelector("input[type=range]");
+              slider.value = place;
+              slider.dispatchEvent(new Event("input", {bubbles: true}));
+            }""",
+            [codes[:-1], relations.index(codes[-1])],
+        )
+        found = _check_kind(explorer, Kind(table, codes), Kind(table, FIRST))
+        faults += [f"{' '.join(codes)}: {fault}" for fault in found]
+    return faults, len(choices)
+
+
+def choices_of(table: Table) -> list[tuple[str, ...]]:
+    """List truths, skews and relations, as the address writes them."""
+    frame = table.frame[table.frame["choice"] == 1]
+    skews, relations = (sorted(set(frame[name])) for name in ("skew", "relation"))
+    numbers = ([f"{number:g}" for number in each] for each in (skews, relations))
+    return list(itertools.product(TRUTHS, *numbers))
+
+
+def _check_kind(explorer: Locator, kind: Kind, first: Kind) -> list[str]:
+    shown = explorer.evaluate(
+        """root => ({
+          rows: [...root.querySelectorAll(".explorer-bars li")].map(row => ({
+            name: row.querySelector(".explorer-name").textContent,
+            value: Number(row.querySelector(".explorer-value").textContent.replace("\u2212", "-")),
+            bar: row.querySelector(".explorer-bar").getBoundingClientRect().width,
+          })),
+          words: root.querySelector(".explorer-said p").textContent.replaceAll("\u2212", "-"),
+          note: root.querySelector(".explorer-note").textContent,
+          tau: root.querySelector(".explorer-tau").textContent,
+        })"""
+    )
+    rows, values, faults = {row["name"]: row for row in shown["rows"]}, kind.values, []
+    if set(rows) != set(TESTS):
+        return [f"tests {sorted(rows)}"]
+    order = [values[name] for name in rows]
+    if any(b > a + 1e-9 for a, b in itertools.pairwise(order)):
+        faults.append("the order is not that of the values")
+    longest = max(rows.values(), key=lambda row: row["bar"])
+    per_unit = longest["bar"] / abs(values[longest["name"]])
+    for name, row in rows.items():
+        if abs(row["value"] - values[name]) > HALF_OF_TWO:
+            faults.append(f"{name}: {row['value']} for {values[name]:.4f}")
+        if abs(row["bar"] - per_unit * abs(values[name])) > 1:
+            faults.append(f"{name}: a bar of {row['bar']:.1f} px")
+    tau = kendalltau(*([each.values[name] for name in TESTS] for each in (kind, first))).statistic
+    if abs(float(shown["tau"]) - tau) > 0.0051:
+        faults.append(f"tau {shown['tau']} for {tau:.4f}")
+    truth, skew, relation = kind.codes
+    if not shown["words"].endswith(
+        f"(relation {relation}), at skew {skew}; truth {READ_BY[truth]}."
+    ) or ("less" in shown["words"], "more" in shown["words"]) != (
+        float(relation) < 0,
+        float(relation) > 0,
+    ):
+        faults.append(f"the words are {shown['words']!r}")
+    likes = tuple(name for name in TESTS if name not in NEED_DISLIKES)
+    for note, names in zip(shown["note"].split(" With likes alone: "), (TESTS, likes), strict=True):
+        faults += _check_nearest(note, names, kind)
+    return faults
+
+
+def _check_nearest(note: str, names: tuple[str, ...], kind: Kind) -> list[str]:
+    """Compare who is said to be nearest, and told apart from whom, with tests of pairs."""
+    first, possible, coin = kind.sentence(names)
+    told = re.fullmatch(
+        r"(\S+) is (?:surely nearest to the truth|nearest, and cannot be told apart from (.*?))\."
+        r"( A coin may do as well\.)?",
+        note,
+    )
+    if not told:
+        return [f"nothing is said of who is nearest: {note!r}"]
+    others = set((told[2] or "").replace(" and ", ", ").split(", ")) - {""}
+    others = set(names) - {told[1]} if others == {"any other"} else others
+    if told[1] not in first or others | {told[1]} != possible or bool(told[3]) != coin:
+        return [f"{note!r}, but nearest may be {sorted(possible)}, first {sorted(first)}"]
+    return []
+
+
+def check_kind_tables(explorer: Locator, table: Table) -> list[str]:
+    """Compare the plain tables, a column for each relation, with the worlds."""
+    tables = explorer.evaluate(
+        """root => [...root.querySelectorAll("table")].map(table => ({
+          title: table.closest("details").querySelector("summary").textContent,
+          rows: [...table.tBodies[0].rows].map(row =>
+            [...row.cells].map(cell => cell.textContent.replaceAll("\u2212", "-"))),
+        }))"""
+    )
+    choices, faults = choices_of(table), []
+    groups = list(dict.fromkeys(codes[:-1] for codes in choices))
+    groups.sort(key=lambda codes: codes != FIRST[:-1])
+    names = [f"{READ_BY[truth]}, {skew}" for truth, skew in groups]
+    names[0] = f"Table of all numbers, {names[0]} first"
+    if [each["title"] for each in tables] != names:
+        return [f"plain tables of {[each['title'] for each in tables]}"]
+    for found, codes in zip(tables, groups, strict=True):
+        kinds = [Kind(table, each) for each in choices if each[:-1] == codes]
+        wanted = [[name, *(kind.values[name] for kind in kinds)] for name in TESTS]
+        for (name, *cells), (own, *values) in zip(found["rows"], wanted, strict=True):
+            wrong = len(cells) != len(values) or any(
+                abs(float(cell) - value) > HALF_OF_TWO
+                for cell, value in zip(cells, values, strict=True)
+            )
+            if name != own or wrong:
+                faults.append(f"plain table of {found['title']}: {cells} for {name}")
+    return faults
+
+
 # -- all explorers -------------------------------------------------------------------------------
 
 
@@ -481,8 +653,7 @@ def check_page(browser: Browser, path: Path, chapter: str) -> tuple[list[str], i
         faults.append("no explorer")
     for explorer in explorers:
         results = _drawn_by(explorer, chapter)
-        check = check_explorer if isinstance(results, Results) else check_sampled
-        found, number = check(explorer, results)
+        found, number = _checks_of(explorer, results)[0](explorer, results)
         faults, tried = faults + found, tried + number
     context.close()
     faults += check_use(browser, path)
@@ -495,10 +666,18 @@ def check_page(browser: Browser, path: Path, chapter: str) -> tuple[list[str], i
         if not explorer.locator("table").first.is_visible():
             faults.append("without scripts there is no table")
         results = _drawn_by(explorer, chapter)
-        look = check_tables if isinstance(results, Results) else check_sampled_table
-        faults += look(explorer, results)
+        faults += _checks_of(explorer, results)[1](explorer, results)
     context.close()
     return faults, tried
+
+
+def _checks_of(explorer: Locator, results: Results | Table) -> tuple[Callable, Callable]:
+    """Find what checks an explorer, and its plain tables."""
+    if isinstance(results, Results):
+        return check_explorer, check_tables
+    if explorer.get_attribute("id") == "truth":
+        return check_kinds, check_kind_tables
+    return check_sampled, check_sampled_table
 
 
 def _drawn_by(explorer: Locator, chapter: str) -> Results | Table:

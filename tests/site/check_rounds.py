@@ -27,8 +27,8 @@ PAGES = ("notebooks/06_concentration.html", "on/*/notebooks/06_concentration.htm
 CHOICES = ("even", "attentive")
 COLUMNS = {"ratings": "Gini_ratings", "lists": "Gini", "liked": "P"}
 SAYS = {
-    "ratings": ("have become more popular with ", "have become less popular with "),
-    "lists": ("are learned from with ", "can only even ratings out, with "),
+    "ratings": ("have become more uneven with ", "have become more even with "),
+    "lists": ("are learned from with ", "They are more even with "),
     "liked": ("More is liked than of the first lists with ", "Less is liked than of the first lists"
               " with "),
 }  # fmt: skip
@@ -50,6 +50,8 @@ SHOWN = """root => ({
     Number(row.querySelector(".explorer-value").textContent),
     row.querySelector(".explorer-bar").getBoundingClientRect().width]),
   note: root.querySelector(".explorer-note")?.textContent ?? "",
+  ordered: root.querySelector(".explorer-said").textContent.includes("First is"),
+  ranked: [...root.querySelectorAll(".explorer-rank, .explorer-moved")].some(e => e.textContent),
   round: root.querySelector("output").textContent,
   line: root.querySelector(".explorer-bars").classList.contains("has-expected"),
   seen: root.querySelector(".explorer-bars").checkVisibility(),
@@ -81,6 +83,9 @@ def check_choice(shown: dict[str, Any], frame: pd.DataFrame, codes: tuple[str, .
     order = [wanted[system] for system in rows]
     if order != sorted(order, reverse=True):
         faults.append("the order is not that of the values")
+    equal = len(set(wanted.values())) == 1
+    if shown["ordered"] == equal or shown["ranked"] == equal:
+        faults.append("an order of equal values, or none of others")
     per_unit = max(bar for *_, bar in shown["rows"]) / max(wanted.values())
     if any(abs(bar - per_unit * wanted[system]) > 1 for system, _, bar in shown["rows"]):
         faults.append("bars are not as long as their values")

@@ -258,9 +258,13 @@ def check_filters(page: Page, *, crossed: bool) -> Iterator[str]:
         if shown != wanted:
             yield f"filter {choice}: shows {sorted(shown ^ wanted)} wrongly or not"
         counts = page.evaluate(COUNTS)
-        if counts["told"] != f"{len(wanted)} of {len(rows)} claims":
-            yield f"filter {choice}: says {counts['told']!r} where {len(wanted)} fit"
         counting = [r for r in fitting if r["class"] == (choice.get("class") or "empirical")]
+        others = len(fitting) - len(counting)
+        told = f"{len(wanted)} of {len(rows)} claims" if wanted else "no claim fits"
+        if others:
+            told += f", {others} of other classes"
+        if counts["told"] != told:
+            yield f"filter {choice}: says {counts['told']!r} where {told!r} fit"
         own = Counter(row["verdict"] for row in counting)
         if counts["totals"] != {name: own[name] for name in OUTCOMES} | {"all": own.total()}:
             yield f"filter {choice}: totals {counts['totals']} where {dict(own)} are shown"

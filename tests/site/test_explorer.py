@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Callable
@@ -14,8 +15,10 @@ from playwright.sync_api import Browser
 import check_explorer
 from recbias import Grid, System, run
 from recbias.book.chapters.design_alternatives.designs import every_design
+from recbias.book.chapters.overcoming_popularity_bias import nearest
 from recbias.book.chapters.sparsity_bias.sampling import sampled
 from recbias.book.explorer import explorer_html, from_results
+from recbias.claims import load_chapter
 from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
 
@@ -293,5 +296,72 @@ def test_the_check_of_sampled_items_finds_what_is_broken(
     faults, tried = check_explorer.check_page(browser, written(tmp_path, page(html), script), "")
     if fault is None:
         assert (faults, tried) == ([], 4)
+    else:
+        assert any(fault in found for found in faults), faults[:5]
+
+
+@pytest.mark.parametrize(
+    ("page", "script", "fault"),
+    [
+        (as_it_is, as_it_is, None),
+        (
+            states_changed(lambda page: page["states"]["ten|0.5|-1"]["values"].__setitem__(0, 0.9)),
+            as_it_is,
+            "ten 0.5 -1: AR: 0.9",
+        ),
+        (
+            lambda html: html.replace("bpref is surely nearest to the truth", "AR is nearest"),
+            as_it_is,
+            "nothing is said of who is nearest",
+        ),
+        (
+            lambda html: html.replace(
+                "cannot be told apart from UAR.", "cannot be told apart from AR."
+            ),
+            as_it_is,
+            "but nearest may be",
+        ),
+        (lambda html: html.replace(" A coin may do as well.", ""), as_it_is, "but nearest may be"),
+        (lambda html: html.replace("are liked less (", "are liked more ("), as_it_is, "the words"),
+        (
+            states_changed(lambda page: exchange(page, "ten|0.5|1", "all|0.5|1")),
+            as_it_is,
+            "all 0.5 1: ",
+        ),
+        (as_it_is, lambda js: js.replace("b] - values[a]", "a] - values[b]"), "order"),
+        (as_it_is, lambda js: js.replace("this.choose(codes);", ""), "brings nothing back"),
+        (
+            as_it_is,
+            lambda js: js.replace('addEventListener("input"', 'addEventListener("no"'),
+            "the keyboard moves nothing",
+        ),
+        (
+            lambda html: re.sub(r"<td>0\.(\d)", "<td>0.9\\1", html, count=1),
+            as_it_is,
+            "plain table of Table of all numbers, by the first ten, 0.5 first",
+        ),
+        (lambda html: html.replace(" open>", ">"), as_it_is, "there is no table"),
+    ],
+)
+def test_the_check_of_kinds_of_worlds_finds_what_is_broken(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    browser: Browser,
+    page: Callable[[str], str],
+    script: Callable[[str], str],
+    fault: str | None,
+) -> None:
+    table = load_chapter("04_overcoming_popularity_bias", "simulations")["worlds"]
+    assert isinstance(table, Table)
+    some = table.frame["relation"].isin((-1, 0, 1)) & table.frame["skew"].isin((0.5, 0.65))
+    table = dataclasses.replace(table, frame=table.frame[some])
+    monkeypatch.setattr(check_explorer, "results_of", lambda document, chapter: table)
+    html = explorer_html(
+        nearest.nearest(table), nearest.axes(table), start=nearest.START,
+        against=nearest.AGAINST, name="truth", source=table, digits=2,
+    )  # fmt: skip
+    faults, tried = check_explorer.check_page(browser, written(tmp_path, page(html), script), "")
+    if fault is None:
+        assert (faults, tried) == ([], 12)
     else:
         assert any(fault in found for found in faults), faults[:5]

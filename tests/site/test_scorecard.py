@@ -203,7 +203,7 @@ def other(old: str, new: str) -> Callable[[str], str]:
     ("change", "fault"),
     [
         (other('data-verdict="partly"', 'data-verdict="yes"'), "is filed under {'verdict': 'yes'}"),
-        (other(r"</span> partly", "</span> yes"), "shows '± yes', not partly"),
+        (other(r"</span> partly", "</span> yes"), "shows '± yes', not ± partly"),
         (other(r">±<", ">✓<"), "signs"),
         (other(r"cm100k no", "cm100k yes"), "by data set"),
         (other(r"about its own data", "holds on 4 of 4"), "holds on 4 of 4"),

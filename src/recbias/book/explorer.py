@@ -323,7 +323,7 @@ class _Tables:
                 folded += f"<details><summary>{escape(title)}</summary>{table}</details>"
         notes = "".join(f"<p>{escape(reason)}</p>" for reason in reasons)
         return (
-            '<details class="explorer-numbers" open><summary>All numbers, '
+            '<details class="explorer-numbers" open><summary>Table of all numbers, '
             f"{escape(self._title(self.start))} first</summary>{opened}{folded}{notes}</details>"
         )
 

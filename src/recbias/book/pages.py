@@ -227,10 +227,25 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
     if protocol.unscored != "none":
         ranked += f"; what a system cannot score comes last, {_LAST[protocol.unscored]}"
     over = _OVER[protocol.averaging.population]
+    liked = exact(protocol.min_rating)
+    counted = (
+        f"Relevant are ratings of {liked} or more; whatever else is ranked counts as non-relevant, "
+        "unrated or not."
+    )
+    if metric.name == "antiP" and not metric.given:
+        counted = (
+            f"{metric} is the share of the first {metric.cutoff} items that the user rated below "
+            f"{liked} in the test data: unrated items are neither hits nor misses, and lower is "
+            "better. "
+        )
+        counted += (
+            "Users without a list are left out."
+            if protocol.average.coverage
+            else "Who has no list counts as 0, the best value, so that coverage stands beside it."
+        )
     text = (
-        f"{ranked}; items that the user rated in training are left out. Relevant are ratings of "
-        f"{exact(protocol.min_rating)} or more; whatever else is ranked counts as non-relevant, "
-        f"unrated or not. {metric} is averaged {over}, and over the folds of the split "
+        f"{ranked}; items that the user rated in training are left out. {counted} {metric} is "
+        f"averaged {over}, and over the folds of the split "
         f"`{results.grid.split}` (protocol `{protocol}`)."
     )
     if rule.per_run:

@@ -46,7 +46,7 @@ _LACKING = {
     "no negatives": "data with signs of dislike",
     "no unbiased part": "ratings of items drawn at random",
     "pool too small": "more judgments, as too few rated items stand to be ranked",
-    "dataset not here": "the data set that it is about",
+    "dataset not here": "the data set that it names, which is not to be had",
 }
 """What would let a part be tested, by the reason why it cannot be."""
 
@@ -162,7 +162,7 @@ def _more(quantities: list[Quantity], part: Part, claim: Claim) -> Wanted:
     if any(math.isnan(end) for each in quantities for end in each.interval):
         return Wanted("", why="its value has no interval")
     if _counts(part):
-        return Wanted("", why="it counts cases, of which more users would settle more")
+        return Wanted("", why="more users would decide more of the cases, one way or the other")
     if _misses(part):
         factor = max(_to_show(each) for each in quantities)
     else:

@@ -14,6 +14,7 @@ import socket
 import sys
 import tempfile
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import contextmanager, suppress
@@ -40,16 +41,16 @@ _RETRIES = 5
 """How often a cell is given to another worker when one was lost; it may have taken the memory."""
 
 
-class LackError(Exception):
+class LackError(Exception, ABC):
     """What a worker has not and its caller has."""
 
+    @abstractmethod
     def fetch(self) -> Any:
         """Get it, at the caller."""
-        raise NotImplementedError
 
+    @abstractmethod
     def keep(self, lent: Any) -> None:
         """Keep it, at the worker."""
-        raise NotImplementedError
 
 
 class LacksModuleError(LackError, ModuleNotFoundError):

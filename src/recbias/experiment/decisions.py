@@ -272,7 +272,7 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
         As they were used.
     dataset
         Facts as :attr:`recbias.experiment.run.Results.dataset` has them: ``title``, ``n_ratings``,
-        ``n_users``, ``n_items``.
+        ``n_users``, ``n_items``; or texts that stand for them.
 
     Returns
     -------
@@ -290,18 +290,22 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
     True
     """
     protocol, metric = options.protocol, options.measured
-    lists, values = _lists_words(protocol, metric), _values_words(protocol)
+    lists, values = _lists_words(protocol, metric), _values_words(protocol, metric)
+    n_ratings, n_users, n_items = (
+        number if isinstance(number, str) else f"{number:,}"
+        for number in (dataset[f"n_{what}"] for what in ("ratings", "users", "items"))
+    )
     sentences = [
-        f"The data ({dataset['title']}) are {dataset['n_ratings']:,} ratings by "
-        f"{dataset['n_users']:,} users on {dataset['n_items']:,} items.",
+        f"The data ({dataset['title']}) are {n_ratings} ratings by {n_users} users on {n_items} "
+        "items.",
         _selection_sentence(options.select),
         f"{_split_words(options.split, options.seed)}.",
-        "All test ratings serve as judgments."
-        if options.test == TestSet()
-        else f"What is judged are not all observed test ratings but `{options.test}`.",
+        _judged_sentence(options.test),
         *lists,
-        f"We report `{metric}`{_gain_words(metric)}{_depth_words(metric.cutoff)}.",
+        f"We report `{metric}`{_gain_words(metric)}{_depth_words(metric.cutoff)}"
+        f"{_misses_words(protocol, metric)}.",
         *values,
+        *_folds_words(options.split),
         f"Systems are compared by {_pairs_words(options)}, with Holm's correction where there are "
         "several pairs.",
         "All that is drawn, in splits, training, ties, samples and resamples, follows from seed "
@@ -345,8 +349,10 @@ def _lists_words(protocol: Protocol, metric: Metric | None = None) -> tuple[str,
     )
 
 
-def _values_words(protocol: Protocol) -> tuple[str, ...]:
+def _values_words(protocol: Protocol, metric: Metric | None = None) -> tuple[str, ...]:
     reduced = "are left out" if protocol.average.coverage else "count as 0"
+    if _of_misses(metric) and not protocol.average.coverage:
+        reduced += ", the best value there is"
     return f"{_average_words(protocol)}.", f"Users without a list {reduced}."
 
 
@@ -364,8 +370,22 @@ def _selection_sentence(select: Selection) -> str:
     return f"Before anything is split we {actions}." if actions else "No rating is left out."
 
 
+def _judged_sentence(test: TestSet) -> str:
+    if test == TestSet():
+        return "All test ratings serve as judgments."
+    if test.part == "unbiased":
+        return f"Judged are ratings of randomly drawn items only (`{test}`)."
+    return f"What is judged are not all observed test ratings but `{test}`."
+
+
 def _split_words(rule: SplitRule, seed: int) -> str:
     return f"{rule.meaning}, drawn with seed {seed}" if rule.is_drawn else rule.meaning
+
+
+def _folds_words(rule: SplitRule) -> tuple[str, ...]:
+    if rule.kind not in ("k-fold", "rolling"):
+        return ()
+    return ("Folds are taken together for values; in tests a user counts by the mean over folds.",)
 
 
 def _targets_sentence(protocol: Protocol, metric: Metric | None) -> str:
@@ -395,7 +415,8 @@ def _targets_sentence(protocol: Protocol, metric: Metric | None) -> str:
         ranked += ", anew each time"
     train = "stay in" if rule.with_train else "are left out"
     condensed = "only what the user rated in the test is kept of that (condensed lists)"
-    whole = "unrated items count as not relevant (full lists)"
+    unrated = "neither hits nor misses" if _of_misses(metric) else "not relevant"
+    whole = f"unrated items count as {unrated} (full lists)"
     return f"{ranked}; training items {train}; {condensed if protocol.condensed else whole}."
 
 
@@ -405,6 +426,21 @@ def _expected_sample(metric: Metric | None) -> int | None:
     if "t" in given:
         return int(given["t"]) - 1
     return int(given["N"]) if "N" in given else None
+
+
+def _of_misses(metric: Metric | None) -> bool:
+    """Tell whether what is counted is disliked, so that nothing is the best value."""
+    return metric is not None and metric.name == "antiP"
+
+
+def _misses_words(protocol: Protocol, metric: Metric) -> str:
+    """Say what antiP is, which is not the rest of P."""
+    if not _of_misses(metric) or metric.given:
+        return ""
+    return (
+        f", the share of the first {metric.cutoff} items that the user rated below "
+        f"{exact(protocol.min_rating)} in the test; lower is better"
+    )
 
 
 def _depth_words(cutoff: int | None) -> str:

@@ -90,6 +90,7 @@ def by_loops(lists: list[list[int]], test: Split) -> dict[str, float]:
     return {name: float(np.mean(values)) for name, values in found.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param("SVD++", marks=pytest.mark.slow), "RankSGD"])
 def test_what_is_measured_in_a_world_is_what_loops_count(name: str) -> None:
     dataset = load_dataset(SMALL)
@@ -276,6 +277,7 @@ def test_kinds_are_counted_where_every_mean_is_above_zero_beyond_noise() -> None
         assert found.value == share
 
 
+@pytest.mark.slow
 def test_points_compare_the_orders_that_a_grid_gives() -> None:
     """By folds of the published kind, and a sample of the truth; ends hold the value."""
     asked = {"liked": {SMALL: 4}, "judged": 0.5, "systems": FEW, "seed": 1, "n_resamples": 20}

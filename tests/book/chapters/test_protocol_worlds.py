@@ -12,7 +12,13 @@ import pytest
 
 from expressions_at import value_of
 from recbias.book.chapters import overcoming_popularity_bias as chapter
-from recbias.book.chapters.overcoming_popularity_bias import best, figures, setup, worlds
+from recbias.book.chapters.overcoming_popularity_bias import (
+    best,
+    figures,
+    nearest,
+    setup,
+    worlds,
+)
 from recbias.claims import load_chapter
 from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
@@ -302,3 +308,57 @@ def test_courses_over_relations_show_what_they_were_given() -> None:
     figure = figures.relations(planted(bpref=0.5))
     rows = figure.rows[(figure.rows["panel"] == "by all items") & (figure.rows["name"] == "bpref")]
     assert np.allclose(rows["value"], [-0.5, 0.5])
+
+
+# ---------------------------------------------------------------------------------- the explorer
+
+
+def test_the_explorer_says_who_is_nearest_in_each_kind() -> None:
+    table = planted(bpref=0.5, AR=-0.3)
+    shown = nearest.nearest(table)
+    assert set(shown) == {
+        (code, skew, relation)
+        for code in ("ten", "all")
+        for skew in ("0.2", "0.5")
+        for relation in ("-1", "1")
+    }
+    agreeing = shown["all", "0.5", "1"]
+    value, low, high = agreeing.values["bpref"]
+    assert list(agreeing.values) == list(NAMES)
+    assert value == pytest.approx(0.5)
+    assert low == pytest.approx(0.5 - 2.5706 * 0.01 * np.sqrt(0.8 / 6), abs=1e-6)
+    assert high == pytest.approx(1 - low)
+    assert agreeing.words == (
+        "popular items are liked more (relation 1), at skew 0.5; truth by all items"
+    )
+    assert agreeing.note == (
+        "bpref is surely nearest to the truth. With likes alone: 1R is nearest, and cannot be told "
+        "apart from head, P1R, UAR, U1R and SR. A coin may do as well."
+    )
+    assert shown["all", "0.5", "-1"].note == (
+        "AR is surely nearest to the truth. With likes alone: AR is surely nearest to the truth."
+    )
+    assert shown["ten", "0.2", "-1"].words.startswith(
+        "popular items are liked less (relation \u22121)"
+    )
+
+
+def test_the_sentence_of_the_explorer_follows_the_worlds() -> None:
+    """The twin of a world in which the lead is chance says that nobody can be told apart."""
+    table = planted(bpref=0.5)
+    assert nearest.nearest(table)["all", "0.5", "1"].note.startswith("bpref is surely nearest")
+    noise = np.random.default_rng(1).normal(0, 2, len(table.frame))
+    table = dataclasses.replace(
+        table, frame=table.frame.assign(**{"bpref, AUC": table.frame["bpref, AUC"] + noise})
+    )
+    note = nearest.nearest(table)["all", "0.5", "1"].note
+    assert "surely" not in note
+    assert "cannot be told apart from any other" in note
+
+
+def test_other_strengths_of_choice_are_left_out_of_the_explorer() -> None:
+    table = planted(bpref=0.5)
+    before = nearest.nearest(table)["all", "0.5", "1"]
+    chosen = table.frame.assign(choice=2.0, **{"bpref, AUC": -1.0})
+    both = dataclasses.replace(table, frame=pd.concat([table.frame, chosen], ignore_index=True))
+    assert nearest.nearest(both)["all", "0.5", "1"] == before

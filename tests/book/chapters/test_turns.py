@@ -111,7 +111,14 @@ def test_orders_at_the_size_that_is_asked_about_are_sure_for_all_pairs_at_once()
 
 def test_numbers_of_the_page() -> None:
     quoted = negatives_quoted(three())
-    assert quoted == {"n_resolved": "3", "most_own": "299", "most_a": "Y", "most_b": "Z"}
+    assert quoted == {
+        "n_resolved": "3",
+        "n_wrong": "2",
+        "n_unlucky": "1",
+        "most_own": "299",
+        "most_a": "Y",
+        "most_b": "Z",
+    }
     title = figures.enough_sampled(three()).title
     assert title.startswith("99 sampled items are enough for 1 of 3 pairs,\n299")
     title = figures.orders(three(), 10).title

@@ -27,9 +27,8 @@ from recbias.claims.regions import defined
 
 
 class _Panel(NamedTuple):
-    """A panel, by its place, with its rows in the order of the names."""
+    """A panel with its rows in the order of the names."""
 
-    place: int
     axis: Axes
     rows: pd.DataFrame
 
@@ -41,7 +40,7 @@ def bars(
     row: str = "row",
     value: str = "value",
     across: str = "",
-    coloured_by: str = "",
+    coloured: bool = False,
     numbers: str = "",
     marks: Mapping[str, str] | None = None,
     share_x: bool = True,
@@ -49,11 +48,9 @@ def bars(
 ) -> Picture:
     """Draw a bar for each value, a row for each name, in panels.
 
-    Colours tell each ``row`` or ``panel`` apart, as `coloured_by` says. Values are written with
-    `numbers`, a format. `marks` are columns that stand on the bars as white marks, by what they are
-    called. Drawn where the rows have them: ``low`` and ``high`` as whiskers, ``beside`` as circles,
-    ``published`` with its ``error`` as diamonds, ``ceiling`` as a dashed line, with what is above
-    it hatched in a panel.
+    Rows have colours of their own, or all the same. Values are written with `numbers`, a format.
+    `marks` are columns that stand on the bars as white marks, by what they are called. Drawn where
+    the rows have them: ``low`` and ``high`` as whiskers, ``ceiling`` as a dashed line.
     """
     names, marks = names_in(rows, row), marks or {}
     keys = ["measured", *marks.values()] if marks else []
@@ -62,9 +59,7 @@ def bars(
     )
     room = 1.22 if len(panels) == 1 and width >= WIDTH else 1.5  # for what is written
     for panel in panels:
-        number = panel.place if coloured_by == "panel" else 0
-        numbered = range(len(names)) if coloured_by == "row" else [number] * len(names)
-        colours = [COLOURS[n % len(COLOURS)] for n in numbered]
+        colours = [COLOURS[n % len(COLOURS) if coloured else 0] for n in range(len(names))]
         _draw_bars(panel, value, colours, label="measured" if marks else "")
         for n, (column, label) in enumerate(marks.items(), 1):
             panel.axis.plot(
@@ -77,7 +72,6 @@ def bars(
     if not numbers:
         for panel in panels:  # now that all of them are filled, if they share a scale
             panel.axis.set_xlim(left=0)
-            _hatch_above_ceiling(panel)
     return finished(figure, title, n_columns=abreast(keys, 3, width=width), order=keys)
 
 
@@ -106,7 +100,7 @@ def parts(
     keys = [*colours, *(levels or {})]
     figure, panels = _laid_out(rows, row, names, title, keys=keys, across=across, width=width)
     places = np.arange(len(names))
-    for _, axis, own in panels:
+    for axis, own in panels:
         base = np.zeros(len(names))
         for column, colour in colours.items():
             sizes = own[column].fillna(0).to_numpy(dtype=np.float64)
@@ -146,9 +140,9 @@ def _laid_out(
     figure = plt.figure(figsize=(width, tall))
     (grid,) = figure.subplots(1, len(heads), sharey=True, sharex=share_x, squeeze=False)
     panels = []
-    for place, (axis, head) in enumerate(zip(grid, heads, strict=True)):
+    for axis, head in zip(grid, heads, strict=True):
         own = rows_of(rows, "panel", head).set_index(row).reindex(names)
-        panels.append(_Panel(place, axis, own))
+        panels.append(_Panel(axis, own))
         axis.set_title(head)
         axis.locator_params(axis="x", nbins={1: 5, 2: 3}.get(len(grid), 2))
         axis.xaxis.set_major_formatter(SHORT)
@@ -171,13 +165,6 @@ def _draw_bars(panel: _Panel, value: str, colours: Sequence[Any], *, label: str)
         rows[value], places, xerr=errors(rows, value), linestyle="none", color="black",
         elinewidth=1.4,
     )  # fmt: skip
-    if "beside" in rows:
-        axis.plot(rows["beside"], places, "o", color="black", markerfacecolor="none", zorder=4)
-    if "published" in rows:
-        axis.errorbar(
-            rows["published"], places, xerr=rows["error"], fmt="D", color="black",
-            markerfacecolor="white", markersize=6, capsize=2, zorder=5,
-        )  # fmt: skip
     if "ceiling" in rows:
         axis.vlines(
             rows["ceiling"],
@@ -210,13 +197,3 @@ def _write(axis: Axes, text: str, end: float, place: int) -> None:
         text, (np.nan_to_num(end), place), (5, 0), textcoords="offset points", va="center",
         fontweight="bold",
     )  # fmt: skip
-
-
-def _hatch_above_ceiling(panel: _Panel) -> None:
-    """Hatch what no value of a panel can reach."""
-    if "ceiling" not in panel.rows or panel.rows["ceiling"].isna().any():
-        return
-    limit = float(panel.rows["ceiling"].max())
-    end = max(panel.axis.get_xlim()[1], limit)
-    panel.axis.axvspan(limit, end, facecolor="none", hatch="//", edgecolor="0.8", linewidth=0)
-    panel.axis.set_xlim(right=end)

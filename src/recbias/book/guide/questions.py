@@ -101,7 +101,12 @@ _MISSES_UNRATED = (
     "The unrated counts as not liked: who lists what few people rate seems worse than they are."
 )
 _BPREF = ("how often what is liked stands above what is disliked", "metric: bpref")
-_MISSED = ("how many of the ten are known to be disliked", "metric: antiP@10")
+_CONDENSED = ("the same of condensed lists, which is another task", f"lists: {_FULL} condensed")
+_MISSED = (
+    "how many of the ten are known to be disliked (add coverage=reduced to the lists: else no list "
+    "is the best one)",
+    "metric: antiP@10",
+)
 
 DESIGNS: Mapping[str, Design] = {
     "drawn": Design(
@@ -121,15 +126,16 @@ DESIGNS: Mapping[str, Design] = {
         "P@10",
         "How many of ten listed items users rated, and liked.",
         _MISSES_UNRATED,
-        (_MISSED, _BPREF),
+        (_MISSED, _BPREF, _CONDENSED),
     ),
     "misses": Design(
-        "dislikes are recorded, and popular items are liked less",
+        "dislikes are recorded; popular items are liked less, or popularity says nothing about it",
         _FULL,
         "antiP@10",
         "How many of ten listed items users rated, and disliked: lower is better.",
-        "The unrated counts as not disliked: who lists what nobody rates seems perfect.",
-        (("how many of the ten are known to be liked", "metric: P@10"), _BPREF),
+        "The unrated counts as not disliked: who lists what nobody rates seems perfect. Report "
+        "coverage: who refuses whoever is hard to serve is not measured there.",
+        (("how many of the ten are known to be liked", "metric: P@10"), _BPREF, _CONDENSED),
     ),
     "likes": Design(
         "only likes are recorded; popular items are liked more, or nobody knows",
@@ -149,7 +155,7 @@ DESIGNS: Mapping[str, Design] = {
         "only likes are recorded, and popularity says nothing about liking",
         "TI-AN-P1R m=10",
         "P@10|t=100",
-        "Whether a liked item comes before others that are about as popular.",
+        "How often a liked item is among the first ten of 100 that are about as popular.",
         "How liked whole classes of popularity are; and little of the truth is left to see.",
         (("the same without any popularity", "split: uniform 0.2; lists: TI-AN-1R"),),
     ),
@@ -157,7 +163,8 @@ DESIGNS: Mapping[str, Design] = {
         "only likes are recorded, and popular items are liked less",
         "TI-AN-1R",
         "P@10|t=100",
-        "Whether a liked item comes before 99 others, each item being tested equally often.",
+        "How often a liked item is among the first ten of 100, each item being tested equally "
+        "often.",
         "Items with few ratings, which no such test can have; and most of the truth: claim little.",
         (("what a usual split and test say", "lists: AI-AN-AR; metric: P@10"),),
         split="uniform 0.2",
@@ -184,8 +191,8 @@ DESIGNS: Mapping[str, Design] = {
         "TI-AN-1R",
         "P@10|t=100",
         "Do not compare them (rule 4): run all systems again, on the same data. Of its own line a "
-        "value says whether a liked item comes before 99 others; a random ranking scores 1/100 on "
-        "all data.",
+        "value says how often a liked item is among the first ten of 100; a random ranking scores "
+        "1/100 on all data.",
         "Popularity and skew differ between data, and values with them.",
         (("what a usual test says", "lists: AI-AN-AR; metric: P@10"),),
     ),
@@ -198,11 +205,19 @@ NO_DESIGN = (
 )
 """What is said where there is no design."""
 
+PLACES = {"title": "[name]"} | dict.fromkeys(("n_ratings", "n_users", "n_items"), "[number]")
+"""What a paragraph has in place of a reader's data."""
+
 NOTES: Mapping[str, str] = {
     "seeds": "Print Random and Popularity in the same table, and train each system with several "
     "seeds.",
     "leak": "Without times, models learn from ratings that are newer than those they are tested "
     "on. Say so.",
+    "hits": "Say which share of the lists nobody has rated: rule 12.",
+    "misses": "Say which share of the lists nobody has rated (rule 12), and how many users have a "
+    "list (rule 15).",
+    "tested": "Few users have a rating in the last part of all: values are over these "
+    "(`users=tested`). Random folds test nearly everybody.",
     "users": "Rank all items for a random sample of the users, the same for all systems, and say "
     "how many they are. A sample of the items can change the order of systems.",
     "no-times": "Such a test takes no notice of times: repeat the usual test on a split by time.",
@@ -215,7 +230,15 @@ NOTES: Mapping[str, str] = {
 """By name what goes with an answer."""
 
 SAID: Mapping[str, str] = {
-    "users": "All this is of a random sample of [number] users, the same for all systems."
+    "seeds": "Random and Popularity stand in the same table; what is random in training was "
+    "repeated [number] times, with seeds that follow from this one.",
+    "leak": "The split takes no notice of times: models learn from ratings that are newer than "
+    "those they are tested on.",
+    "hits": "We also report antiP@10 over users with a list, bpref, P@10 of condensed lists, and "
+    "which share of the first ten items is unrated.",
+    "misses": "We also report P@10, bpref, antiP@10 of condensed lists, which share of the first "
+    "ten items is unrated, and coverage: the share of the users who have a list.",
+    "users": "All this is of a random sample of [number] users, the same for all systems.",
 }
 """By name of a note what the paragraph says of it, which no line of options does."""
 
@@ -257,7 +280,8 @@ def advise(codes: Codes) -> Advice:
     >>> codes = dict(dislikes="yes", times="yes", random="no", size="all")
     >>> advice = advise(codes | dict(compared="lists", relation="opposed"))
     >>> print(advice.options)
-    split: temporal 0.2; seed: 1; lists: AI-AN-AR rel>=4 users=tested; metric: antiP@10; pairs: t
+    split: temporal 0.2; seed: 1; lists: AI-AN-AR rel>=4 users=tested coverage=reduced; metric: \
+antiP@10; pairs: t
     """
     for name, axis in QUESTIONS.items():
         if codes.get(name) not in axis.options:
@@ -271,6 +295,9 @@ def advise(codes: Codes) -> Advice:
     notes = {
         "seeds": True,
         "leak": codes["times"] == "no" and not design.test,
+        "hits": name == "hits",
+        "misses": name == "misses",
+        "tested": bool(_population(design.lists, split)),
         "no-times": codes["times"] == "yes" and split == "uniform 0.2",
         "users": codes["size"] == "part",
         "trust": name == "hits" and codes["relation"] == "unknown",
@@ -295,7 +322,7 @@ def _design(codes: Codes) -> str:
     if codes["random"] == "yes":
         return "drawn"
     if codes["dislikes"] == "yes":
-        return "misses" if codes["relation"] == "opposed" else "hits"
+        return "misses" if codes["relation"] in ("opposed", "unrelated") else "hits"
     return {"opposed": "uniform", "unrelated": "classes"}.get(codes["relation"], "likes")
 
 
@@ -317,9 +344,11 @@ def _line(lists: str, metric: str, split: str, test: str, dislikes: str) -> Opti
     judged = f"test: {test}; " if test else ""
     sizes = [word for word in words if "=" in word]
     forms = [word for word in words if "=" not in word]
-    text = " ".join(
-        part for part in (protocol, *sizes, threshold, *forms, _population(protocol, split)) if part
-    )
+    # Without a list there are no misses, which is the best value: nobody may win by refusing users.
+    coverage = "coverage=reduced" if metric.startswith("antiP") else ""
+    population = _population(protocol, split)
+    parts = (protocol, *sizes, threshold, *forms, population, coverage)
+    text = " ".join(part for part in parts if part)
     return Options.parse(f"split: {split}; {judged}lists: {text}; metric: {metric}")
 
 

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
 
 from recbias.book.findings import find, read_from
 from recbias.book.html import claim_link
@@ -18,7 +17,6 @@ from recbias.book.scorecard import load_document
 from recbias.claims.judging import load_chapter
 from recbias.claims.kept import kept
 from recbias.claims.parts import ChapterResults
-from recbias.claims.topics import chapters
 from recbias.experiment.results import SIMULATIONS, recorded_datasets
 
 Load = Callable[[str, str], ChapterResults]
@@ -128,7 +126,7 @@ RULES: Mapping[str, Rule] = {
         "Likes only: what is assumed of the items that nobody rated?",
     ),
     "unrated": Rule(
-        _holding("own/JUDGED-SHARE"),
+        _holding("own/JUDGED-SHARE", "own/UNRELATED-ANTIP"),
         ("MCCRS20-C-FLIP", "MCCRS20-C5"),
         "The share of unrated items in the lists stands beside each value, and misses beside hits.",
         "How much of the lists is unrated? Do hits and misses agree?",
@@ -178,6 +176,7 @@ DISAGREE = (
     "own/CM-DEFAULT-WRONG",
     "own/WORLDS-AGREEING-STRONG",
     "own/WORLDS-AGREEING-BLIND",
+    "own/WORLDS-CONDENSED",
 )
 """What the page states beside the rules: of condensed lists, where chapters seem to disagree."""
 
@@ -212,15 +211,6 @@ def count_verdicts(names: Iterable[str], load: Load = load_chapter) -> dict[str,
 def _varies(name: str) -> bool:
     """Tell whether a finding reads the results of the page that states it."""
     return "" in read_from(name)
-
-
-def dataset_facts(dataset: str, load: Load = load_chapter) -> Mapping[str, Any]:
-    """Read from stored results what a paragraph quotes of a data set."""
-    for chapter in chapters().values():
-        for result in load(chapter, dataset).values() if chapter else ():
-            if {"title", "n_ratings", "n_users", "n_items"} <= result.dataset.keys():
-                return result.dataset
-    return {"title": "...", "n_ratings": 0, "n_users": 0, "n_items": 0}
 
 
 def reproduced(dataset: str) -> dict[str, str]:

@@ -93,14 +93,15 @@ def _note(
         return _sorted_by_sign(
             now - ratings.loc[now.index],
             "Lists are more uneven than the ratings that they are learned from with {}.",
-            "They are more even, and can only even ratings out, with {}.",
+            "They are more even with {}.",
         )
     if number == 0:
-        return "Nothing has been recommended yet."
+        equal = "All are equal: nothing" if name == "ratings" else "Nothing"
+        return f"{equal} has been recommended yet."
     more, less = {
         "ratings": (
-            "The popular have become more popular with {}.",
-            "They have become less popular with {}.",
+            "Ratings have become more uneven with {}.",
+            "They have become more even with {}.",
         ),
         "liked": (
             "More is liked than of the first lists with {}.",

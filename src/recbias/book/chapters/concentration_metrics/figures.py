@@ -21,6 +21,9 @@ from recbias.experiment.run import Results
 _LINE = 50
 """Characters of a line of a title in a narrow figure."""
 
+_TAU = "$\\tau$\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
+"""What stands before a tau, in one line with it."""
+
 _FALLS, _RISES = 0, 1
 """Looks of systems with which ratings become more even, and more uneven."""
 
@@ -160,9 +163,9 @@ def alike(measured: Results, cutoff: int) -> Figure:
             "own/LTI-IS-GINI",
             {"systems": measured},
             width=_LINE,
-            holds="LTI as printed orders systems as Gini does ($\\tau$ = {value:.2f})",
-            refuted="LTI as printed and Gini order systems in two ways ($\\tau$ = {value:.2f})",
-            open="LTI as printed and Gini order systems with $\\tau$ = {value:.2f} "
+            holds=f"LTI as printed orders systems as Gini does ({_TAU}{{value:.2f}})",
+            refuted=f"LTI as printed and Gini order systems in two ways ({_TAU}{{value:.2f}})",
+            open=f"LTI as printed and Gini order systems with {_TAU}{{value:.2f}} "
             "({low:.2f} to {high:.2f})",
         ),
         "A map of Kendall's tau of each pair of seven metrics of concentration.",

@@ -126,8 +126,9 @@ def to_write(values: pd.DataFrame, curves: Table, cutoff: int) -> str:
     return (
         f"> The lists of {cutoff} items of {plain(name)} have a Gini coefficient of {own} over all "
         f"items of the catalogue, the positive training ratings one of {ratings}, and lists at "
-        f"random one of {by_chance}. Their popularity lift (PL) is {lift}. Values are means "
-        "over folds."
+        f"random one of {by_chance}. Their popularity lift (PL) is {lift} (mean popularity of what "
+        "is listed over that of what users rated in training, less 1; 0: no lift). Values are "
+        "means over folds."
     )
 
 

@@ -51,7 +51,7 @@ def one_ranking(
         f"Bars of {metric} of Popularity, the same list measured in {len(designs)} ways, with its "
         "values.",
         partial(
-            bars, row="design", coloured_by="row", numbers=".3f", width=NARROW,
+            bars, row="design", coloured=True, numbers=".3f", width=NARROW,
             across=f"{metric} of Popularity",
         ),
     )  # fmt: skip

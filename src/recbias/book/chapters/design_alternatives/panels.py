@@ -68,6 +68,23 @@ def taus_quoted(results: Results) -> dict[str, str]:
     }
 
 
+def winners_quoted(results: Results) -> str:
+    """Say which system is first among all tested items, and which among own test ratings."""
+    orders = []
+    for label in ("AR", "R_test"):
+        found = results.of_systems(label, results.metric(label, "P"))
+        values = {name: quantity.value for name, quantity in found.items()}
+        orders.append(sorted(values, key=values.__getitem__, reverse=True))
+    (first, *_), (other, *_) = orders
+    if first == other:
+        return f"{first} is first of {len(orders[0])} among all tested items and own test ratings"
+    there = orders[0].index(other) + 1
+    return (
+        f"{first} is first of {len(orders[0])} among all tested items; {other}, "
+        f"number {there} there, is first among the users' own test ratings"
+    )
+
+
 def flips_quoted(results: Results, label: str = "1R") -> dict[str, str]:
     """Name the pair of systems that the unit of a paired test turns round most clearly."""
     metric = str(results.metric(label, "P"))

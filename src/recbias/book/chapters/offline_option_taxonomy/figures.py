@@ -69,9 +69,20 @@ _OF_START: tuple[tuple[str, str, str, str], ...] = (
 )
 """What changes one decision of the start: decision, row, label and metric."""
 
+_GRADED = ("C2 graded gain", "C2 liked from one lower", "C2C Kendall's tau", "C2C RBO(0.8)")
+"""Rows that tell apart the stars that some data have merged; of such data they decide nothing."""
+
+_MARK = "*"
+"""What follows the name of a row that decides nothing."""
+
 
 def _trained_once(systems: Results) -> bool:
     return any(each.n_seeds == 1 for each in systems.grid.systems if each.name in READINGS)
+
+
+def _merged(results: Results) -> bool:
+    """Tell whether the lowest stars of the data are one value."""
+    return "merged" in results.dataset["title"]
 
 
 # -- all options in one picture --------------------------------------------------------------------
@@ -79,18 +90,25 @@ def _trained_once(systems: Results) -> bool:
 
 def configurations(results: Mapping[str, Any]) -> Figure:
     """Compare the two systems under the start and under each change of one decision."""
-    once = _trained_once(results["systems"])
+    once, merged = _trained_once(results["systems"]), _merged(results["systems"])
 
     def message(rows: pd.DataFrame) -> str:
+        if once:
+            return _ONCE
+        rows = rows[~rows["row"].str.endswith(_MARK)]
         ahead, behind = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+        if len(rows) in (ahead, behind):
+            winner = _WINNERS[0 if ahead else 1].replace(" ", " is ")
+            return f"None of these turns the winner:\n{winner} in all {len(rows)} rows"
         winners = f"kNN is ahead in {ahead} of {len(rows)} rows, MF in {behind}"
-        return _ONCE if once else f"The same two systems, the same ratings:\n{winners}"
+        return f"The same two systems, the same ratings:\n{winners}"
 
     rows = []
     for group, row, knn, mf in _compared(results):
         gap, level = knn - mf, mf.value / 100
         if level > 0:
             ends = (np.nan, np.nan) if once else gap.interval
+            row += _MARK if merged and row in _GRADED else ""
             rows.append((group, row, *(number / level for number in (gap.value, *ends))))
     return Figure(
         "lead",
@@ -194,7 +212,8 @@ def fills(results: Results, seeds: Table | None) -> Figure:
         peaks = dict(zip(best["line"], best["at"], strict=True))
         out, average = (peaks[_FILL_WORDS[fill]] for fill in ("none", "average"))
         unit = "neighbour" if average == 1 else "neighbours"
-        return f"Left out, {out} neighbours are best;\nput last by mean rating, {average} {unit}"
+        mean = "the mean of merged stars" if _merged(results) else "mean rating"
+        return f"Left out, {out} neighbours are best;\nput last by {mean}, {average} {unit}"
 
     rows: list[tuple[object, ...]] = [
         (_FILL_WORDS[fill], size, quantity.value, *quantity.interval, 1)

@@ -75,9 +75,9 @@ def worlds(table: Table) -> Figure:
     condensed = said(
         "own/WORLDS-CONDENSED",
         results,
-        holds="Condensed lists are nearer to the truth,",
-        refuted="Condensed lists are no nearer to the truth,",
-        open="Condensed lists may be nearer to the truth,",
+        holds="Condensed lists are nearer to the truth",
+        refuted="Condensed lists are no nearer to the truth",
+        open="Condensed lists may be nearer to the truth",
     )
     usual = said(
         "own/WORLDS-FOUR-FIFTHS",
@@ -88,12 +88,18 @@ def worlds(table: Table) -> Figure:
     )
     shown = [alternative_name(*name) for name in _SHOWN]
     rows = worlds_rows(table)
+
+    def message(rows: pd.DataFrame) -> str:
+        own = rows.loc[rows["row"] == alternative_name("C1", "condensed"), "value"]
+        gains = ", ".join(f"{gain:+.0f}".replace("-", "\N{MINUS SIGN}") for gain in own)
+        return f"{condensed}\n(right \N{MINUS SIGN} wrong: {gains} points),\n{usual}"
+
     return Figure(
         "worlds",
         rows[rows["row"].isin(shown)].reset_index(drop=True),
-        f"{condensed}\n{usual}",
+        message,
         "A row for each alternative and a mark for each relation of popularity with liking: how "
         "much better it agrees with the truth about pairs of systems than the default.",
-        partial(dots, levels=(0,), across="% of the pairs", width=NARROW),
+        partial(dots, levels=(0,), across="points of (right \N{MINUS SIGN} wrong)", width=NARROW),
         "worlds",
     )

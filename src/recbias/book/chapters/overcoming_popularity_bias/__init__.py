@@ -7,9 +7,10 @@ positive ratio goes with popularity (`positive_ratio`), how much a uniform test 
 draw (`uniform_draws`), and uniform tests in worlds whose positive
 ratio is known (`constant_ratio`). What criteria compute over systems by stratified recall
 (`figure_9`), and whether weights undo which liked items are rated, in worlds (`steck`).
-Which protocol orders systems as judgments of random items do, on real data (`true_orders`). All
-that is checked, in a world or on data (`checks`); what figures show of it, and their titles
-(`figures`). What Popularity scores in each percentile (`percentiles`).
+Which protocol is nearest to the truth in each kind of worlds (`worlds`, `best`), as a
+reader chooses (`nearest`), and which orders systems as judgments of random items do, on real data
+(`true_orders`). All that is checked, in a world or on data (`checks`); what figures show of it, and
+their titles (`figures`). What Popularity scores in each percentile (`percentiles`).
 """
 
 from collections.abc import Mapping

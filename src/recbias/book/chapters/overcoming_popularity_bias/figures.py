@@ -11,6 +11,7 @@ import pandas as pd
 
 from recbias.book.chapters.overcoming_popularity_bias.best import over_relations
 from recbias.book.chapters.overcoming_popularity_bias.figure_9 import STRATIFIED
+from recbias.book.chapters.overcoming_popularity_bias.nearest import READINGS
 from recbias.book.chapters.overcoming_popularity_bias.positive_ratio import ratio_segments
 from recbias.book.chapters.overcoming_popularity_bias.setup import FIGURE_8
 from recbias.book.chapters.overcoming_popularity_bias.truth_tables import true_order_shares
@@ -50,29 +51,35 @@ _LINE = 44
 
 def nearer(worlds: Table) -> Figure:
     """Hold a uniform test against a plain one: which orders systems more as the truth does."""
-    results, names = {"worlds": worlds}, {"AR": "plain test (AR)", "U1R": "uniform test (U1R)"}
+    results = {"worlds": worlds}
+    names = {"AR": "plain test (AR)", "U1R": "uniform test (U1R)", "bpref": "bpref (dislikes)"}
+    less = "Where popular items are liked less,"
     opposed = said(
         "own/UNIFORM-OPPOSED",
         results,
-        holds="Where popular items are liked less, a uniform test is nearer to the truth;",
-        refuted="Where popular items are liked less, a uniform test is no nearer to the truth;",
-        open="Where popular items are liked less, neither test is seen to be nearer;",
+        holds=f"{less} a uniform test is nearer to the truth than a plain one;",
+        refuted=f"{less} a uniform test is no nearer to the truth than a plain one;",
+        open=f"{less} neither a uniform nor a plain test is seen to be nearer to the truth;",
     )
     agreeing = said(
         "own/UNIFORM-AGREE",
         results,
-        holds="where they are liked more, a plain test is",
-        refuted="where they are liked more, a plain test is not",
-        open="where they are liked more, neither is",
+        holds="where they are liked more, the plain one is",
+        refuted="where they are liked more, the plain one is not",
+        open="where they are liked more, neither is seen to be",
     )
     rows = over_relations(worlds, TRUTHS[0], names=tuple(names))
     return Figure(
         "nearer",
         rows.assign(name=rows["name"].map(names)),
         textwrap.fill(f"{opposed} {agreeing}", _LINE),
-        f"Kendall's tau of a uniform and of a plain test with the order by true {TRUTHS[0]}, over "
-        "the relation of popularity and liking.",
-        _OVER_RELATIONS,
+        f"Kendall's tau of a uniform test, of a plain one and of bpref with the order by true "
+        f"{TRUTHS[0]}, over the relation of popularity and liking.",
+        partial(
+            _OVER_RELATIONS,
+            keys_abreast=2,
+            looks=dict(zip(names.values(), (0, 1, 4), strict=True)),  # as in the later figure
+        ),
         "uniform-and-plain",
     )
 
@@ -177,10 +184,11 @@ def positive_ratios(table: Table) -> Figure:
 
     def message(rows: pd.DataFrame) -> str:
         top, bottom = rows["tenth"].iloc[0], rows["tenth"].iloc[-1]
-        return (
-            f"{short_title(table.dataset['title'])}: of the ratings of popular items\n"
-            f"{defined(top, '.0%')} are relevant, of unpopular ones {defined(bottom, '.0%')}"
+        told = (
+            f"{short_title(table.dataset['title'])}: a popular item has {defined(top, '.0%')} "
+            f"relevant ratings on average, an unpopular one {defined(bottom, '.0%')}"
         )
+        return textwrap.fill(told, _LINE)
 
     rows = ratio_segments(table).assign(tenth=np.nan)
     for place, tenth in ((0, "top tenth"), (len(rows) - 1, "bottom tenth")):
@@ -304,9 +312,8 @@ def relations(worlds: Table) -> Figure:
         refuted="on CM100k it is behind AR",
         open="on CM100k it cannot be told from AR",
     )
-    by_truth = {"P@10": "by the first ten", "AUC": "by all items"}
     panels = [
-        over_relations(worlds, truth, names=names).assign(panel=by_truth[truth]) for truth in TRUTHS
+        over_relations(worlds, truth, names=names).assign(panel=READINGS[truth]) for truth in TRUTHS
     ]
     return Figure(
         "relations",

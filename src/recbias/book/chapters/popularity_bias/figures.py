@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from functools import partial
 
@@ -57,15 +58,15 @@ def skew(pure_skew: Table) -> Figure:
             "own/SKEW-SHARE-AR",
             {"pure_skew": pure_skew},
             width=_TITLE,
-            holds="Without any taste Popularity still has {value} of its precision",
-            refuted="Without any taste Popularity has no more than {value} of its precision",
-            open="Without any taste Popularity has perhaps {value} of its precision",
+            holds="Popularity still has {value:.0%} of its precision without any taste",
+            refuted="Popularity has no more than {value:.0%} of its precision without any taste",
+            open="Popularity has perhaps {value:.0%} of its precision without any taste",
         )
         or "What Popularity scores with taste and without",
         "Bars of the precision of Popularity on real ratings and in worlds with the same counts "
         "and no taste, and of a random ranking.",
         partial(
-            bars, row="what", coloured_by="row", numbers=".3f", share_x=False, width=NARROW,
+            bars, row="what", coloured=True, numbers=".4f", share_x=False, width=NARROW,
             across="precision among all tested items",
         ),
     )  # fmt: skip
@@ -99,14 +100,21 @@ def chain(counts: Table) -> Figure:
 def rankings(results: Results, predicted: Table) -> Figure:
     """Show what rankings that are the same for everybody score, beside what theory predicts."""
     metric = str(results.metric("AR", "P"))
-    told = said(
-        "BCC17-C-POPOPT/5",
+    likes = said(
+        "own/LIKES-OVER-RATINGS",
         {"baselines": results},
-        width=_TITLE,
-        holds="Of rankings for everybody Popularity is the best",
-        refuted="Of rankings for everybody {which} is better than Popularity",
-        open="Of rankings for everybody Popularity and {which} cannot be told apart",
+        holds="Counting likes beats Popularity",
+        refuted="Counting likes does not beat Popularity",
+        open="Counting likes is not told from Popularity",
     )
+    shown = said(
+        "own/SHOWN-OVER-LIKES",
+        {"baselines": results},
+        holds="asking who can still be shown an item adds to it",
+        refuted="asking who can still be shown an item adds nothing",
+        open="asking who can still be shown an item adds nothing that is sure",
+    )
+    told = textwrap.fill(f"{likes}; {shown}", _TITLE) if likes and shown else ""
     rows = measured_beside_predicted(results, predicted)
     forms = [name for name in rows.columns if name not in ("value", "low", "high")]
     return Figure(
@@ -126,14 +134,15 @@ def rankings(results: Results, predicted: Table) -> Figure:
 def exponents(simulated: Table, metric: str, *, name: str) -> Figure:
     """Show a metric of systems where nobody prefers anything, over the skew of popularity."""
 
-    def message(_: pd.DataFrame) -> str:
+    def message(rows: pd.DataFrame) -> str:
+        course = "From exponent {:g} to {:g}".format(*rows["alpha"].agg(["min", "max"]))
         return said(
             "BCC17-F5C/1",
             {"skew": simulated},
             width=_TITLE,
-            holds="Without taste skew alone makes Popularity score {value} as much",
-            refuted="Without taste skew makes Popularity score only {value} as much",
-            open="Without taste skew may make Popularity score more",
+            holds=f"{course} Popularity's score grows {{value:.1f}}-fold, with no taste anywhere",
+            refuted=f"{course} Popularity's score grows only {{value:.1f}}-fold, without taste",
+            open=f"{course} Popularity's score may grow, with no taste anywhere",
         )
 
     published = _published_at_zero()

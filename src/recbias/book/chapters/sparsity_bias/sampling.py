@@ -9,13 +9,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from recbias.book.chapters.sparsity_bias.turns import at_size
+from recbias.book.chapters.sparsity_bias.turns import MOST_WRONG, at_size
 from recbias.book.explorer import Axis, Choice, Shown
 from recbias.data.ratings import exact
 from recbias.experiment.makers import Table
 
 _REFERENCE = "Random"
-_MOST_WRONG = 0.05
 _NAMED = 3
 """So many pairs are named; of more there is a number."""
 
@@ -54,7 +53,7 @@ def sampled(drawn: Table, *, min_rating: float) -> tuple[Axis, dict[Choice, Show
             code=f"TI-AN-1R rel>={exact(min_rating)}"
             if size == largest
             else f"TI-NN-1R t={size} rel>={exact(min_rating)}",
-            note=_note(at_size(drawn, size), nothing_sampled=size == largest),
+            note=_note(at_size(drawn, size), nothing_sampled=size == largest) + _easy(size, cutoff),
         )
         for size in sizes
     }
@@ -98,12 +97,22 @@ def _note(pairs: pd.DataFrame, *, nothing_sampled: bool) -> str:
     named = "; ".join(f"{row.b} before {row.a}" for row in turned.head(_NAMED).itertuples())
     named = f" ({named}{'; and others' if len(turned) > _NAMED else ''})" if named else ""
     maybe = f", and {n_open} {'more ' if len(turned) else ''}may be" if n_open else ""
-    wrong = int((sure["wrong"] > _MOST_WRONG).sum()) or "none"
+    wrong = int((sure["wrong"] > MOST_WRONG).sum()) or "none"
     return (
         f"Of the {_counted(len(sure), 'pair')} that all items order beyond chance, "
         f"{len(turned) or 'none'} {'is' if len(turned) < 2 else 'are'} surely the other way "
         f"round{named}{maybe}. One evaluation, with a sample of its own for every run, has {wrong} "
         "of them in the wrong order with a chance above 5 %."
+    )
+
+
+def _easy(size: int, cutoff: int) -> str:
+    """Warn where a list holds most of what is ranked."""
+    if not cutoff < size < 2 * cutoff:
+        return ""
+    return (
+        f" A list of {cutoff} holds most of the {size} items that are ranked here: even a random "
+        f"ranking hits in {cutoff} of {size} runs."
     )
 
 

@@ -17,6 +17,9 @@ import pandas as pd
 from recbias.book.html import markdown_table, plain
 from recbias.experiment.makers import Table
 
+MOST_WRONG = 0.05
+"""An evaluation that errs with a larger chance may well get a pair wrong."""
+
 
 @lru_cache(maxsize=2)
 def crossings(table: Table) -> pd.DataFrame:
@@ -38,7 +41,7 @@ def crossings(table: Table) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=8)
-def enough(table: Table, most: float = 0.05) -> pd.DataFrame:
+def enough(table: Table, most: float = MOST_WRONG) -> pd.DataFrame:
     """Tell for each pair of systems from which size on one evaluation finds its order."""
     turns = crossings(table).groupby(["a", "b"])["size"].max()
     rows, pairs = [], list(_pairs(table))
@@ -114,7 +117,13 @@ def negatives_quoted(table: Table) -> dict[str, str]:
     pairs = enough(table)
     resolved = pairs[pairs["resolved"]].sort_values("size")
     most = resolved.iloc[-1] if len(resolved) else None
+    asked = at_size(table)
+    wrong = asked[asked["sure"] & (asked["wrong"] > MOST_WRONG)]
     return {
+        "n_wrong": f"{len(wrong):,}",
+        "n_unlucky": f"{int((wrong['value'] > 0).sum()):,}"
+        if (wrong["value"] > 0).any()
+        else "none",
         "n_resolved": f"{len(resolved):,}",
         "most_own": "none" if most is None else f"{int(most['size']) - 1:,}",
         "most_a": "nobody" if most is None else str(most["a"]),

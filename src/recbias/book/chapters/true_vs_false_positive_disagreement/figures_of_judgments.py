@@ -34,6 +34,10 @@ def _joined(rows: Sequence[pd.DataFrame], *more: str) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)[columns] if rows else pd.DataFrame(columns=columns)
 
 
+_NEEDED = ("needed", "fewest", "most_needed")
+"""How many judgments an order takes, and its interval."""
+
+
 def judged_orders(tables: Mapping[str, Table], cutoff: int) -> Figure:
     """Follow the expected tau with the true order over the number of judgments."""
     target = TARGETS[-1]
@@ -42,22 +46,27 @@ def judged_orders(tables: Mapping[str, Table], cutoff: int) -> Figure:
         if rows.empty:
             return "No data with random judgments are at hand"
         own = rows[rows["line"] == rows["line"].iloc[0]]
-        hits, misses = own.groupby("panel", sort=False)["needed"].first()
+        (hits, range_of_hits), (misses, range_of_misses) = (
+            (f"{one['needed']:.0f}", f"({one['fewest']:.0f} to {one['most_needed']:.0f})")
+            for one in (panel.iloc[0] for _, panel in own.groupby("panel", sort=False))
+        )
         return (
-            f"{own['line'].iloc[0]}: an order that is true ($\\tau$ = {target:g}) takes about\n"
-            f"{hits:.0f} random judgments per user by P, {misses:.0f} by antiP"
+            f"{own['line'].iloc[0]}, for $\\tau$ = {target:g}: {hits} judgments per user\n"
+            f"{range_of_hits} by P, {misses} {range_of_misses} by antiP"
         )
 
     rows = [
         table.select(metric=metric, quantity="truth").assign(
-            panel=f"{metric}@{cutoff}", line=name, needed=needed(table, metric, target)[0]
+            panel=f"{metric}@{cutoff}",
+            line=name,
+            **dict(zip(_NEEDED, needed(table, metric, target), strict=True)),
         )
         for name, table in tables.items()
         for metric in METRICS
     ]
     return Figure(
         "judgments",
-        _joined(rows, "needed"),
+        _joined(rows, *_NEEDED),
         message,
         "Expected Kendall tau with the true order over the number of random judgments per user, "
         "a panel for precision and one for anti-precision, with bands and bounds.",

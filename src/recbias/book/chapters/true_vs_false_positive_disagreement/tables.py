@@ -68,7 +68,53 @@ def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
     )
 
 
+_WHERE_DATA_LIE = (0.2, 0.6)
+"""Relations of popularity and liking: the middle of most of what the ratings of data sets allow."""
+
+
+def answers_where_data_lie(trust: Table, known: Table, points: Table, ranges: Table) -> str:
+    """Say how answers fare in worlds with relations such as data have, and which truths are missed.
+
+    Parameters
+    ----------
+    trust, known, points, ranges
+        Answers in listed worlds and for data with a known truth, that truth, and what other data
+        allow: tables of the chapter's simulations.
+    """
+    low, high = _WHERE_DATA_LIE
+    own = trust.frame[trust.frame["relation"].between(low, high)]
+    answered = own[own["answer"] != "cannot tell"]
+    n_wrong = int((answered["answer"] != answered["right"]).sum())
+    others = ranges.select(quantity="relation")
+    bars = [*zip(known.frame["low"], known.frame["high"], strict=True)]
+    bars += zip(others["low"], others["high"], strict=True)
+    n_within = sum(low <= (start + end) / 2 <= high for start, end in bars)
+    true = [
+        points.select(dataset=name, quantity="relation")["value"].iloc[0]
+        for name in known.frame["dataset"]
+    ]
+    n_outside = sum(
+        not start <= value <= end for value, (start, end) in zip(true, bars, strict=False)
+    )
+    return (
+        f"That hides where they are wrong. Of the {len(bars)} bars of the figure below "
+        f"{n_within} have their middle between {low:g} and {high:g}. Of the {len(own)} listed "
+        f"worlds with such a relation {len(own) - len(answered)} get no answer; of the "
+        f"{len(answered)} answers {n_wrong} are wrong. And of the {len(true)} truths that are "
+        f"known {n_outside} {'lies' if n_outside == 1 else 'lie'} outside the bar: there the "
+        "assumption itself fails."
+    )
+
+
 def _with_interval(quantity: Quantity) -> str:
     low, high = quantity.interval
-    value, *ends = (rounded(each, "number", low, high) for each in (quantity.value, low, high))
+    texts = [rounded(each, "number", low, high) for each in (quantity.value, low, high)]
+    value, *ends = (
+        text if len(text.partition(".")[2]) <= _DECIMALS else f"{float(text):.{_DECIMALS}f}"
+        for text in texts
+    )
     return f"{value} ({' to '.join(ends)})"
+
+
+_DECIMALS = 5
+"""What is smaller is nearly nothing, whatever its interval."""
