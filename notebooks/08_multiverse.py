@@ -76,6 +76,8 @@ from recbias.experiment.results import begin_page
 dataset: str = "ml-100k"
 min_rating: float | None = None  # smallest liked rating; none = top of the scale - 1
 seed: int = 1  # 0 to 1000000
+a: str | None = None  # name of a system of the papers; none = User kNN
+b: str | None = None  # another one; none = both readings of MF
 n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on published data, else 1
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
@@ -121,23 +123,16 @@ for name, text in choosing.written(min_rating=min_rating, cutoff=10).items():
 
 # %%
 options = setup.options_of(dataset, min_rating)
-first, second = setup.compared(dataset, min_rating, seed, n_seeds)
-crossed = measure.crossed(dataset, options=options, first=first, second=second, workers=workers)
+grids = setup.compared(dataset, min_rating, seed, n_seeds, a=a, b=b)
+crossed = measure.crossed(dataset, options=options, grids=grids, workers=workers)
 place = measure.place(dataset, min_rating=min_rating)
 
 # %% tags=["hide-input"]
 Markdown(tables.crossing_table(options))
 
 # %% tags=["remove-cell"]
-one_split = setup.options_of(dataset, min_rating, splits=False)
-start = f"split: ratio 0.5; seed: {seed}; lists: {setup.start_of(min_rating)}; metric: nDCG@10; pairs: t"
 pairs = measure.pairs(
-    dataset,
-    options=one_split,
-    min_rating=min_rating,
-    start=start,
-    grid=setup.sixteen(dataset, min_rating, seed),
-    workers=workers,
+    dataset, **setup.pairs_asked(dataset, min_rating, seed), workers=workers
 )
 
 # %% tags=["hide-input"]

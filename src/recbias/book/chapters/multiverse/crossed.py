@@ -17,17 +17,19 @@ from recbias.multiverse.kinds import place_of
 
 NUMBERS = ("difference", "low", "high", "p", "effect", "n_users")
 
+MEAN_T = "mean t"
+"""The statistic of the joint test that is told."""
+
 
 @maker(CHAPTER, Table)
 def crossed(
     dataset: Dataset,
     *,
     options: Mapping[str, Sequence[str]],
-    first: Grid,
-    second: Grid,
+    grids: Sequence[Grid],
     workers: int = 1,
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
-    """Compare the systems of two grids, two each, under all combinations of options.
+    """Compare the two systems of each grid under all combinations of options.
 
     Parameters
     ----------
@@ -35,35 +37,37 @@ def crossed(
         Loaded data set.
     options
         Texts by decision.
-    first, second
-        Their systems and seed are taken.
+    grids
+        Their systems and seeds are taken; the first system is the same in all.
     workers
         Processes; the results do not depend on them.
 
     Returns
     -------
     index : tuple of str
-        ``against``, the second system, and the place of each option in its decision.
+        ``first`` and ``against``, the systems, and the place of each option in its decision.
     frame : DataFrame
         ``universe``, the same for combinations that are one, ``sign``, and what
-        :class:`recbias.multiverse.Universes` has; no row for what cannot be measured. ``joint`` is
-        p of the joint test.
+        :class:`recbias.multiverse.Universes` has; no row for what cannot be measured. Of the joint
+        test ``mean_t``, where 95 of 100 null curves end (``null``) and its p (``joint``).
     """
     frames = []
-    for grid in (first, second):
-        knn, other = grid.systems
-        found = universes(grid.dataset, knn, other, options, seeds=(grid.seed,), workers=workers)
+    for grid in grids:
+        first, other = grid.systems
+        found = universes(grid.dataset, first, other, options, seeds=(grid.seed,), workers=workers)
+        test = found.joint_test()
+        mean_t, null, joint = test.loc[MEAN_T] if len(test) else (np.nan, np.nan, np.nan)
         known = found.cross >= 0
         rows = found.cross[known]
         frame = found.table.iloc[rows][["sign", *NUMBERS]].reset_index(drop=True)
         places = np.argwhere(known)[:, :-1]
         frame = frame.assign(
-            against=found.b, universe=rows, joint=float(found.joint_test()["p"].iloc[0]),
+            first=found.a, against=found.b, universe=rows, mean_t=mean_t, null=null, joint=joint,
             **{name: places[:, axis] for axis, name in enumerate(found.options)},
         )  # fmt: skip
         frames.append(frame)
     together = pd.concat(frames, ignore_index=True).astype({"sign": int})
-    return ("against", *options), together
+    return ("first", "against", *options), together
 
 
 @maker(CHAPTER, Table, parts=("world",))

@@ -7,12 +7,20 @@ needs other ratings, timestamps or another test is left to the reader's own mult
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from recbias.book.chapters.offline_option_taxonomy.setup import KNN, READINGS, systems_of
+from recbias.book.chapters.offline_option_taxonomy.truths import held_of, true_options
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import truth_of
 from recbias.data.datasets import dataset_info, is_path, load_dataset
 from recbias.data.ratings import exact
+from recbias.errors import ConfigError, unknown_name
 from recbias.experiment.grid import Grid
-from recbias.recommenders import System, line_up
+from recbias.experiment.options import Options
+from recbias.experiment.training_seeds import training_seeds
+from recbias.metrics import parse_metric
+from recbias.recommenders import System, line_up, with_seeds
 
 CHAPTER = "08_multiverse"
 """Name of the notebook, and of the folder of its results."""
@@ -90,16 +98,80 @@ def start_of(min_rating: float) -> str:
     return f"AI-AN-AR rel>={exact(min_rating)} users=trained"
 
 
-def compared(dataset: str, min_rating: float, seed: int, n_seeds: int | None) -> tuple[Grid, Grid]:
-    """Name what is compared: kNN with both readings of MF, as grids at the start."""
-    knn, *readings = systems_of((KNN, *READINGS), min_rating, dataset, n_seeds)
-    first, second = (_grid(dataset, (knn, reading), min_rating, seed) for reading in readings)
-    return first, second
+def compared(
+    dataset: str,
+    min_rating: float,
+    seed: int,
+    n_seeds: int | None,
+    *,
+    a: str | None = None,
+    b: str | None = None,
+) -> list[Grid]:
+    """Name what is compared, as grids at the start: `a`, or kNN, with `b`, or both readings of MF.
+
+    Examples
+    --------
+    >>> [[system.name for system in grid.systems] for grid in compared("ml-1m", 4, 1, None)]
+    [['User kNN', 'MF'], ['User kNN', 'MF (as in RankSys)']]
+    >>> compared("ml-1m", 4, 1, None, a="SLIM", b="User knn")
+    Traceback (most recent call last):
+    ...
+    recbias.errors.ConfigError: unknown system 'User knn', did you mean 'User kNN'?
+    known systems: 'User kNN', 'MF', ...
+    """
+    first = a or KNN
+    grids = []
+    for other in (b,) if b else READINGS:
+        if other == first:
+            if b:
+                raise ConfigError(f"a and b: both are {first!r}; name two systems")
+            continue
+        pair = tuple(_system(name, min_rating, dataset, n_seeds) for name in (first, other))
+        grids.append(_grid(dataset, pair, min_rating, seed))
+    return grids
 
 
-def sixteen(dataset: str, min_rating: float, seed: int) -> Grid:
-    """Name the systems of which all pairs are compared: those of MCCRS20, trained once."""
-    return _grid(dataset, line_up("mccrs20", min_rating=min_rating), min_rating, seed)
+def _system(name: str, min_rating: float, dataset: str, n_seeds: int | None) -> System:
+    """Find a system of the papers by its name; those of CCM20 come first."""
+    papers = {line: line_up(line, min_rating=min_rating) for line in ("ccm20", "mccrs20")}
+    if name in {system.name for system in papers["ccm20"]}:
+        return systems_of((name,), min_rating, dataset, n_seeds)[0]
+    others = {system.name: system for system in papers["mccrs20"]}
+    if name not in others:
+        known = [system.name for of_paper in papers.values() for system in of_paper]
+        raise unknown_name("system", name, list(dict.fromkeys(known)))
+    times = training_seeds(dataset) if n_seeds is None else n_seeds
+    return with_seeds((others[name],), times)[0]
+
+
+def pairs_asked(dataset: str, min_rating: float, seed: int) -> dict[str, Any]:
+    """Say what `pairs` is asked for: the systems of MCCRS20, trained once on one split.
+
+    Examples
+    --------
+    >>> asked = pairs_asked("cm100k", 4, 1)
+    >>> print(asked["start"])
+    split: ratio 0.5; seed: 1; test: observed held=5; lists: AI-AN-AR rel>=4 users=trained; metric: nDCG@10; pairs: t
+    >>> print(asked["truth"])
+    split: ratio 0.5; seed: 1; test: unbiased train=observed held=5; lists: TI-AN-AR rel>=4 condensed users=relevant; metric: P@10; pairs: t
+    >>> pairs_asked("ml-1m", 4, 1)["truth"]
+    ''
+    """
+    test, source = held_of(dataset), truth_of(dataset)
+    start = Options.parse(
+        f"split: ratio 0.5; seed: {seed}; test: {test}; lists: {start_of(min_rating)}; "
+        "metric: nDCG@10"
+    )
+    asked = true_options(start, dataset if source == "unbiased" else "")
+    truth = str(replace(asked, metric=parse_metric("P@10"))) if source else ""
+    systems = line_up("mccrs20", min_rating=min_rating)
+    return {
+        "options": options_of(dataset, min_rating, splits=False),
+        "min_rating": min_rating,
+        "start": str(start),
+        "truth": truth,
+        "grid": _grid(dataset, systems, min_rating, seed),
+    }
 
 
 def _grid(dataset: str, systems: tuple[System, ...], min_rating: float, seed: int) -> Grid:

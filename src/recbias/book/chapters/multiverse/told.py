@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from recbias.book.chapters.offline_option_taxonomy.setup import KNN, READINGS
 from recbias.experiment.makers import Table
 from recbias.multiverse.kinds import KINDS, ROBUST, Kind
-from recbias.multiverse.summary import shapley
+from recbias.multiverse.summary import nearest_flips, shapley
 from recbias.multiverse.weights import called_robust, kept_apart, learned, weigh
 
 LEVEL = 0.05
@@ -19,9 +20,20 @@ LEVEL = 0.05
 Options = Mapping[str, Sequence[str]]
 
 
+def first_of(crossed: Table) -> str:
+    """Name the system that others are compared with."""
+    name = str(crossed.frame["first"].iloc[0])
+    return "kNN" if name == KNN else name
+
+
 def systems_of(crossed: Table) -> list[str]:
-    """Name the systems that kNN is compared with."""
+    """Name the systems that it is compared with."""
     return list(crossed.frame["against"].drop_duplicates())
+
+
+def decisions_of(crossed: Table) -> list[str]:
+    """Name the decisions whose options are crossed."""
+    return [name for name in crossed.index if name not in ("first", "against")]
 
 
 def laid_out(
@@ -112,28 +124,107 @@ def turned(crossed: Table, against: str, options: Options, *, surely: bool) -> p
     return pd.DataFrame(rows, columns=["first", "second", "ways"])
 
 
+def nearest(crossed: Table, against: str, options: Options) -> tuple[int, list[dict[str, str]]]:
+    """Find the fewest changes from the start that turn the winner, in all ways.
+
+    Returns
+    -------
+    n_changes : int
+        0 where nothing turns it, or nobody wins at the start.
+    ways : list of dict
+        The new option by decision; a universe that several combinations are is there once.
+    """
+    signs = np.nan_to_num(laid_out(crossed, against, "sign", options)).astype(int)
+    start = (0,) * signs.ndim
+    if not signs[start]:
+        return 0, []
+    universes = laid_out(crossed, against, "universe", options)
+    ways: dict[int, dict[str, str]] = {}
+    for place in nearest_flips(signs, start):
+        changed = {
+            name: texts[at]
+            for (name, texts), at in zip(options.items(), place.tolist(), strict=True)
+            if at
+        }
+        ways.setdefault(int(universes[tuple(place)]), changed)
+    return len(next(iter(ways.values()), {})), list(ways.values())
+
+
 def of_universes(crossed: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
-    """Give shares, and how many decisions and pairs of them turn the winner, by reading of MF."""
-    options = {name: [""] * (int(crossed.frame[name].max()) + 1) for name in crossed.index[1:]}
+    """Give shares, and how many decisions and pairs of them turn the winner, by reading of MF.
+
+    There is no row where two other systems are compared.
+    """
+    decisions = decisions_of(crossed)
+    options = {name: [""] * (int(crossed.frame[name].max()) + 1) for name in decisions}
     rows = []
-    for reading, against in zip(("printed", "swapped"), systems_of(crossed), strict=True):
+    for reading, against in zip(("printed", "swapped"), READINGS, strict=True):
         table = distinct(crossed, against)
+        if table.empty or table["first"].iloc[0] != KNN:
+            continue
         ways = turned(crossed, against, options, surely=False)
         alone = ways["first"] == ways["second"]
         counts = [int((ways["ways"] > 0)[which].sum()) for which in (alone, ~alone)]
-        rows.append((reading, *_shares(table, np.ones(len(table))), *counts))
+        shares = _shares(table, np.ones(len(table)))
+        fewest, _ = nearest(crossed, against, options)
+        rows.append((reading, *shares, *counts, fewest, float(table["joint"].iloc[0])))
     columns = ["reading", "wins", "surely_wins", "loses", "surely_loses", "alone", "together"]
-    return ("reading",), pd.DataFrame(rows, columns=columns)
+    return ("reading",), pd.DataFrame(rows, columns=[*columns, "fewest", "joint"])
+
+
+CALLED: Mapping[str, str] = {
+    "robust": "one winner in nine of ten universes",
+    "sure": "told apart by users at the start (p < .05)",
+    "both": "both",
+    "only sure": "told apart by users, but not one winner in nine of ten",
+}
+"""What pairs of systems are called, in words."""
+
+
+def called_pairs(pairs: Table) -> pd.DataFrame:
+    """Tell of which pairs it is said who is better, and how often that is true.
+
+    Returns
+    -------
+    DataFrame
+        By what they are ``called`` the number of ``pairs``, and of those whose truth users tell
+        (p < .05), how many are ``right`` and ``wrong``: the winner of most universes of what is
+        robust, and that of the start of others.
+    """
+    frame = pairs.frame
+    robust, sure = frame[["wins", "loses"]].max(axis=1) >= ROBUST, frame["p"] < LEVEL
+    most, at_start = np.sign(frame["wins"] - frame["loses"]), np.sign(frame["effect"])
+    known = (frame["true p"] < LEVEL) & (frame["true"] != 0)
+    rows = []
+    for called, which, winner in (
+        ("robust", robust, most),
+        ("sure", sure, at_start),
+        ("both", robust & sure, most),
+        ("only sure", sure & ~robust, at_start),
+    ):
+        asked = which & known
+        right = int((winner == frame["true"])[asked].sum())
+        rows.append((called, int(which.sum()), right, int(asked.sum()) - right))
+    return pd.DataFrame(rows, columns=["called", "pairs", "right", "wrong"])
 
 
 def of_pairs(pairs: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
-    """Give which share of all pairs has one winner nearly everywhere, and of the sure ones."""
+    """Give which share of all pairs has one winner nearly everywhere, and what of that is true.
+
+    Rows about the truth are there where it is known.
+    """
     frame = pairs.frame
     one = frame[["wins", "loses"]].max(axis=1) >= ROBUST
     rows = [
-        (name, float(one[which].mean()) if which.any() else np.nan)
+        (name, float(one[which].mean()))
         for name, which in (("all", one == one), ("sure", frame["p"] < LEVEL))
+        if which.any()
     ]
+    called = called_pairs(pairs).set_index("called")
+    for name in ("robust", "only sure"):
+        right, wrong = called.loc[name, ["right", "wrong"]]
+        if right + wrong:
+            rows.append((f"{name} true", float(right / (right + wrong))))
     return ("which",), pd.DataFrame(rows, columns=["which", "robust"])
 
 
