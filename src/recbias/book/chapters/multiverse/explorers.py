@@ -1,4 +1,4 @@
-"""The explorer of chapter 8: universes brushed by option, in words and bars."""
+"""The explorer of chapter 8: the curve of universes, brushed by option, in words and bars."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recbias.book.chapters.multiverse.setup import DECISIONS, option_words
-from recbias.book.chapters.multiverse.told import LEVEL, Options, systems_of
+from recbias.book.chapters.multiverse.told import LEVEL, Options, first_of, systems_of
 from recbias.book.explorer import Axis, Choice, Shown
 from recbias.experiment.makers import Table
 
@@ -16,14 +16,22 @@ BRUSHED = ("A2", "C1", "C2")
 """Decisions of which readers choose an option; all options of the others stay."""
 
 _ANY = "any"
-_POINTS = (0, 10, 25, 50, 75, 90, 100)
-"""Percent of the universes at which the curve is shown."""
+PLACES = {
+    "worst of all": 0,
+    "worst tenth ends": 10,
+    "worst quarter ends": 25,
+    "middle": 50,
+    "best quarter begins": 75,
+    "best tenth begins": 90,
+    "best of all": 100,
+}
+"""Places on the curve, from the worst universe of the first system, in percent of the way."""
 
 
 def brushed(crossed: Table, options: Options) -> tuple[list[Axis], dict[Choice, Shown | str]]:
     """Give axes, and what is shown of the universes with the options that are chosen."""
-    against = systems_of(crossed)
-    axes = [Axis("kNN against", {str(n): name for n, name in enumerate(against)})]
+    first, against = first_of(crossed), systems_of(crossed)
+    axes = [Axis(f"{first} against", {str(n): name for n, name in enumerate(against)})]
     for decision in BRUSHED:
         words = {str(n): option_words(decision, t) for n, t in enumerate(options[decision])}
         axes.append(Axis(DECISIONS[decision], {_ANY: "all of them", **words}))
@@ -40,27 +48,32 @@ def brushed(crossed: Table, options: Options) -> tuple[list[Axis], dict[Choice, 
         if rows.empty:
             shown[choice] = f"No universe can be measured with {where}."
         else:
-            shown[choice] = _shown(rows, against[int(choice[0])], where)
+            names = first, against[int(choice[0])]
+            shown[choice] = _shown(rows, names, where, axes[-1].options[choice[-1]])
     return axes, shown
 
 
-def _shown(rows: pd.DataFrame, against: str, where: str) -> Shown:
-    ahead = np.quantile(rows["effect"].abs() * rows["sign"], [point / 100 for point in _POINTS])
+def _shown(rows: pd.DataFrame, names: tuple[str, str], where: str, metric: str) -> Shown:
+    first, against = names
+    ahead = (rows["effect"].abs() * rows["sign"]).fillna(0.0)
+    found = np.quantile(ahead, [place / 100 for place in PLACES.values()])
     values = {
-        f"{point} % of the way": (float(value), np.nan, np.nan)
-        for point, value in zip(_POINTS, ahead, strict=True)
+        name: (float(value), np.nan, np.nan) for name, value in zip(PLACES, found, strict=True)
     }
     sign, sure = rows["sign"], rows["p"] < LEVEL
     counts = [int(((sign == which) & sure).sum()) for which in (1, -1)]
     note = (
-        f"kNN is ahead of {against} in {int((sign > 0).sum())} of {len(rows)} universes, surely in "
-        f"{counts[0]}; {against} is ahead in {int((sign < 0).sum())}, surely in {counts[1]}. "
-        + _verdict(*counts)
+        f"{first} is ahead of {against} in {int((sign > 0).sum())} of {len(rows)} universes, "
+        f"surely in {counts[0]}; {against} is ahead in {int((sign < 0).sum())}, surely in "
+        f"{counts[1]}. {_verdict(*counts)}"
     )
     return Shown(
-        values=values, metric="kNN ahead, in standard deviations of users' differences",
-        title=where, words=f"{where}: universes from the worst for kNN to the best", note=note,
-    )  # fmt: skip
+        values=values,
+        metric=f"{first} ahead in standard deviations of users' differences (C2: {metric})",
+        title=f"against {against}: {where}",
+        words=f"{where}, from the worst universe for {first} to the best",
+        note=note,
+    )
 
 
 def _verdict(wins: int, loses: int) -> str:

@@ -12,6 +12,7 @@ from recbias.book.chapters.multiverse.told import (
     Options,
     called,
     distinct,
+    first_of,
     robust_by_effect,
     share_of,
     systems_of,
@@ -25,11 +26,11 @@ _POINTS = 61
 
 
 def curves(crossed: Table) -> Figure:
-    """Show the universes of a comparison in the order of how far kNN is ahead."""
-    rows = []
+    """Show the universes of a comparison in the order of how far the first system is ahead."""
+    first, rows = first_of(crossed), []
     for against in systems_of(crossed):
         table = distinct(crossed, against)
-        ahead = np.sort(table["effect"].abs() * table["sign"])
+        ahead = np.sort((table["effect"].abs() * table["sign"]).fillna(0.0))
         at = np.linspace(0, 1, _POINTS)
         values = np.quantile(ahead, at)
         rows += [(f"against {against}", 100 * x, y) for x, y in zip(at, values, strict=True)]
@@ -37,7 +38,7 @@ def curves(crossed: Table) -> Figure:
 
     def message(_: pd.DataFrame) -> str:
         return "\n".join(
-            f"kNN beats {against} in {(table['sign'] > 0).mean():.0%} of {len(table):,} universes"
+            f"{first} beats {against} in {(table['sign'] > 0).mean():.0%} of {len(table):,} universes"
             for against, table in counted.items()
         ).replace("%", " %")
 
@@ -45,19 +46,19 @@ def curves(crossed: Table) -> Figure:
         "curves",
         pd.DataFrame(rows, columns=["line", "at", "value"]),
         message,
-        "Lines of how far kNN is ahead of MF in standard deviations of users' differences, over "
-        "the universes in this order, one for each reading of MF.",
+        f"Lines of how far {first} is ahead in standard deviations of users' differences, over the "
+        "universes in this order, one for each system that it is compared with.",
         partial(
             lines, points=False, level=0.0, across="percent of the universes",
-            up="kNN ahead, in standard deviations", width=NARROW,
+            up=f"{first} ahead, in standard deviations", width=NARROW,
         ),
         "multiverse-curves",
     )  # fmt: skip
 
 
 def by_option(crossed: Table, options: Options) -> Figure:
-    """Show in which share of its universes each option makes kNN win."""
-    frames = []
+    """Show in which share of its universes each option makes the first system win."""
+    first, frames = first_of(crossed), []
     for against in systems_of(crossed):
         for decision in options:
             own = share_of(crossed, against, options, decision)
@@ -73,19 +74,22 @@ def by_option(crossed: Table, options: Options) -> Figure:
     def message(rows: pd.DataFrame) -> str:
         spread = rows.groupby(["line", "group"])["value"].agg(np.ptp).groupby("group").max()
         return (
-            f"One option of {spread.idxmax()} makes {spread.max():.0f} points more\n"
-            "of the universes kNN's than another"
+            f"One option of {spread.idxmax()} gives {first}\n"
+            f"{spread.max():.0f} points more of the universes than another"
+            if spread.max() >= 0.5
+            else f"No option gives {first}\nmore universes than another"
         )
 
     return Figure(
         "by_option",
         rows,
         message,
-        "Dots of the percentage of the universes with an option in which kNN wins, a row for each "
-        "option, one dot for each reading of MF.",
+        f"Dots of the percentage of the universes with an option in which {first} wins, a row for "
+        "each option, one dot for each system that it is compared with.",
         partial(
-            dots, levels=(50,), apart=False, width=NARROW, across="percent of its universes kNN's"
-        ),
+            dots, levels=(50,), apart=False, width=NARROW,
+            across=f"percent of its universes where {first} wins",
+        ),  # fmt: skip
         "multiverse-options",
     )
 
@@ -116,7 +120,7 @@ def turning(crossed: Table, options: Options) -> Figure:
         rows,
         message,
         "Cells of how many ways there are to turn the winner of the start by changing one decision "
-        "(diagonal) or two, a panel for each reading of MF.",
+        "(diagonal) or two, a panel for each system that the first is compared with.",
         partial(
             matrix, row="first", column="second", names=(list(options), list(options)),
             colours="Blues", scale=(0, 2), upright=True, width=NARROW,

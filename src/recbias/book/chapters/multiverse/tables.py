@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recbias.book.chapters.multiverse.setup import DECISIONS, option_words
+from recbias.book.chapters.multiverse.setup import CHAPTER, DECISIONS, option_words
 from recbias.book.chapters.multiverse.told import (
+    CALLED,
     Options,
+    called_on_data,
+    called_pairs,
+    distinct,
+    first_of,
     importance,
     kinds_of,
+    nearest,
+    of_pairs,
     of_single_options,
+    of_universes,
     shares,
     systems_of,
 )
+from recbias.book.chapters.offline_option_taxonomy.setup import READINGS
 from recbias.book.html import markdown_table
+from recbias.claims.judging import load_chapter
+from recbias.data.datasets import dataset_info, is_path
 from recbias.experiment.makers import Table
 
 
@@ -30,6 +41,20 @@ def crossing_table(options: Options) -> str:
     return markdown_table(["", "decision", "options, the first of the paper"], rows)
 
 
+def compared_note(crossed: Table) -> str:
+    """Say how many universes there are, and what is compared where that is not kNN and MF."""
+    first, against = first_of(crossed), systems_of(crossed)
+    counts = [f"{len(distinct(crossed, name)):,} against {name}" for name in against]
+    said = f"\n\nUniverses of {first}: {' and '.join(counts)}."
+    if first != "kNN" or list(against) != list(READINGS):
+        names = " and ".join(against)
+        said += (
+            f" **This page compares {first} with {names}.** Where its text speaks of kNN and MF, "
+            "figures and tables are about these, and sentences about kNN and MF are left out."
+        )
+    return said
+
+
 def shares_table(crossed: Table, place: Table, options: Options, usual: float) -> str:
     """Say who wins how often, and where the data lie among the worlds."""
     frame = shares(crossed, place, options, usual)
@@ -38,7 +63,7 @@ def shares_table(crossed: Table, place: Table, options: Options, usual: float) -
         (f"{row['against']}, {row['by']}", *(_percent(row[name]) for name in columns))
         for row in frame.to_dict("records")
     ]  # fmt: skip
-    table = markdown_table(["kNN against", *columns], rows)
+    table = markdown_table([f"{first_of(crossed)} against", *columns], rows)
     kinds = kinds_of(place)
     if kinds:
         said = " or ".join(f"*{kind}*" for kind in kinds)
@@ -57,6 +82,87 @@ def importance_table(crossed: Table, options: Options) -> str:
     ]
     heads = [f"against {against}" for against in systems_of(crossed)]
     return markdown_table(["", "decision", *heads], rows)
+
+
+MOST_WAYS = 8
+"""Ways to turn a winner that are listed; of others it is said how many there are."""
+
+
+def turning_table(crossed: Table, options: Options) -> str:
+    """List the fewest changes that turn the winner of the start, in all ways."""
+    first, rows = first_of(crossed), []
+    for against in systems_of(crossed):
+        start = distinct(crossed, against)
+        start = start[(start[list(options)] == 0).all(axis=1)]
+        sign = int(start["sign"].iloc[0]) if len(start) else 0
+        n_changes, ways = nearest(crossed, against, options)
+        texts = [
+            " and ".join(f"{name} {option_words(name, text)}" for name, text in changed.items())
+            for changed in ways
+        ]
+        if len(texts) > MOST_WAYS:
+            texts = [*texts[:MOST_WAYS], f"{len(texts) - MOST_WAYS} more"]
+        winner = {1: first, -1: against, 0: "nobody"}[sign]
+        rows.append(
+            (against, winner, str(n_changes) if ways else "nothing turns it", "; ".join(texts))
+        )
+    heads = [f"{first} against", "ahead at the start", "fewest changes", "all ways"]
+    return markdown_table(heads, rows)
+
+
+def truth_table(pairs: Table) -> str:
+    """Say of which pairs it is told who is better, and how often that is true where it is known."""
+    frame = called_pairs(pairs)
+    known = bool(pairs.frame["true"].notna().any())
+    heads = ["pairs with", "of 120", *(["right", "wrong"] if known else [])]
+    heads[1] = f"of {len(pairs.frame)}"
+    rows = [
+        (CALLED[row["called"]], *(str(row[name]) for name in ("pairs", "right", "wrong")))
+        for row in frame.to_dict("records")
+    ]
+    return markdown_table(heads, [row[: len(heads)] for row in rows])
+
+
+DATA = ("ml-1m", "ml-100k", "ml-latest-small", "filmtrust", "coat", "cm100k")
+"""The data sets that are set side by side, in this order, those that are recorded."""
+
+
+def data_table(results: Mapping[str, Table], dataset: str) -> str:
+    """Set data sets side by side: recorded ones, and that of the page."""
+    rows = []
+    for name in dict.fromkeys((dataset, *DATA)):
+        found = results if name == dataset else load_chapter(CHAPTER, name)
+        if "crossed" not in found or "pairs" not in found:
+            continue
+        said = of_universes(found["crossed"])[1].set_index("reading")
+        if said.empty:
+            continue
+        cells = []
+        for reading in said.index:
+            row = said.loc[reading]
+            cells += [_percent(row["wins"]), f"{row['fewest']:.0f}" if row["fewest"] else "none"]
+        of_sixteen = of_pairs(found["pairs"])[1].set_index("which")["robust"]
+        called = called_pairs(found["pairs"]).set_index("called")
+        right, wrong = called.loc["robust", ["right", "wrong"]]
+        true = f"{right} of {right + wrong}" if right + wrong else "not known"
+        title = "your table" if is_path(name) else dataset_info(name).title
+        n = len(distinct(found["crossed"], systems_of(found["crossed"])[-1]))
+        rows.append((title, f"{n:,}", *cells, _percent(of_sixteen["all"]), true))
+    heads = [
+        "", "universes", "kNN beats MF", "turned by", "kNN beats MF (as in RankSys)", "turned by",
+        "pairs with one winner", "of these true",
+    ]  # fmt: skip
+    return markdown_table(heads, rows) if rows else ""
+
+
+def called_table() -> str:
+    """Say how often what is called robust is true on data with judgments of random items."""
+    rows = [
+        (dataset_info(row["data"]).title, row["weights"], str(row["compared"]),
+         str(row["called"]), str(row["right"]))
+        for row in called_on_data().to_dict("records")
+    ]  # fmt: skip
+    return markdown_table(["", "weights", "comparisons", "called robust", "of these true"], rows)
 
 
 RELATIONS: Mapping[str, str] = {

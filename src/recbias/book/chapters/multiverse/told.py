@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from recbias._system.places import packaged
 from recbias.book.chapters.offline_option_taxonomy.setup import KNN, READINGS
 from recbias.experiment.makers import Table
 from recbias.multiverse.kinds import KINDS, ROBUST, Kind
@@ -264,6 +265,19 @@ def called() -> pd.DataFrame:
             found = called_robust(apart, [k for k in KINDS if k.relation == relation], weights)
             rows.append((row, line, found.n, 100 * found.share))
     return pd.DataFrame(rows, columns=["row", "line", "n", "value"])
+
+
+def called_on_data() -> pd.DataFrame:
+    """Count what is called robust of CM100k and Coat, and what of it is true, by weights."""
+    found = pd.read_csv(packaged("evaluation/multiverse_data.csv"))
+    rows = []
+    for name, of_data in found.groupby("data", sort=False):
+        for weights, words in (("trust", _WEIGHTS["trust"]), ("alike", _WEIGHTS["alike"])):
+            wins, loses = (of_data[f"{word}, {weights}"] >= ROBUST for word in ("wins", "loses"))
+            known = (wins | loses) & (of_data["P"] != 0)
+            right = np.where(wins, 1, -1) == of_data["P"]
+            rows.append((str(name), words, len(of_data), int(known.sum()), int(right[known].sum())))
+    return pd.DataFrame(rows, columns=["data", "weights", "compared", "called", "right"])
 
 
 def of_single_options(relation: str) -> pd.DataFrame:
