@@ -74,7 +74,7 @@ from recbias.book.systems.line_up import relevance_threshold
 from recbias.experiment.results import begin_page
 
 # %% tags=["parameters"]
-dataset: str = "ml-100k"
+dataset: str = "ml-1m"
 min_rating: float | None = None  # smallest liked rating; none = top of the scale - 1
 seed: int = 1  # 0 to 1000000
 a: str | None = None  # name of a system of the papers; none = User kNN
@@ -187,8 +187,9 @@ HTML(
 # ```{glue:figure} fig_by_option
 # :name: fig-multiverse-options
 #
-# In which percentage of its universes each option makes kNN win. Where the options of a decision have the same
-# percentage, it turns nothing on average, and may still do so together with another one.
+# In which percentage of its universes an option makes kNN win, for the four decisions whose options differ most.
+# Where options have the same percentage, the decision turns nothing on average, and may still do so together with
+# another one.
 # ```
 
 # %% tags=["hide-input"]
@@ -208,7 +209,8 @@ Markdown(tables.turning_table(crossed, options))
 # ```{glue:figure} fig_turning
 # :name: fig-multiverse-turning
 #
-# In how many ways the winner of the start is turned by changing one decision (diagonal), or exactly two.
+# In how many ways the winner of the start is turned by changing one decision (diagonal), or exactly two. Each pair of
+# decisions stands there once.
 # ```
 #
 # :::{finding} own/MULTIVERSE-ALONE
@@ -239,7 +241,8 @@ Markdown(tables.importance_table(crossed, options))
 # :name: fig-multiverse-pairs
 #
 # Pairs of systems by the size of the effect at the start (difference over its standard deviation over users, nDCG@10):
-# which percentage has one winner in nine of ten universes.
+# which percentage has one winner in nine of ten universes, by count and [by trust](#sec-multiverse-trust). In brackets:
+# the number of pairs.
 # ```
 #
 # :::{finding} own/MULTIVERSE-PAIRS
@@ -291,8 +294,8 @@ Markdown(tables.data_table(results, dataset))
 # ```{glue:figure} fig_calibration
 # :name: fig-multiverse-calibration
 #
-# Of comparisons with nine tenths of the weight on one side, in worlds kept apart: the percentage that is true. Line:
-# 85 %, below which the word *robust* is not used in this book. *Of other kinds*: weights learned in other kinds of
+# Of comparisons with nine tenths of the weight on one side, in worlds kept apart: the percentage that is true, by how
+# popular items are liked there. Line: 85 %, below which the word *robust* is not used in this book. *Of other kinds*: weights learned in other kinds of
 # worlds alone.
 # ```
 
@@ -302,7 +305,7 @@ figures.calibration().show()
 # %% [markdown] tags=["general"]
 # In these worlds agreement is nearly always right, with any weights: weights let *more* be called robust, they do not
 # make the word truer. Real data are another matter. On CM100k and Coat, whose judgments of random items no universe
-# sees, the same was asked of the same five systems (twelve comparisons of each pair, which are not independent):
+# sees, the same was asked of the same five systems (six draws of options for each pair, which are not independent):
 
 # %% tags=["hide-input"]
 Markdown(tables.called_table())
@@ -325,7 +328,7 @@ Markdown(
 # (sec-multiverse-why)=
 # ## Why: what a sign is made of
 #
-# Let $s(o_1,\dots,o_k)\in\{-1,0,1\}$ be the sign in a universe. Its variance over all universes is a sum over sets of
+# Let $s(o_1,\dots,o_k)$ be the sign in a universe, 1, 0 or −1. Its variance over all universes is a sum over sets of
 # decisions, $\mathrm{Var}(s)=\sum_T V_T$, where $V_T$ is what the decisions in $T$ do together beyond all parts of $T$.
 # The Shapley effect of decision $i$ shares each $V_T$ alike among those who take part,
 #

@@ -16,6 +16,7 @@ BRUSHED = ("A2", "C1", "C2")
 """Decisions of which readers choose an option; all options of the others stay."""
 
 _ANY = "any"
+_METRICS = {_ANY: "all metrics"}
 PLACES = {
     "worst of all": 0,
     "worst tenth ends": 10,
@@ -49,7 +50,9 @@ def brushed(crossed: Table, options: Options) -> tuple[list[Axis], dict[Choice, 
             shown[choice] = f"No universe can be measured with {where}."
         else:
             names = first, against[int(choice[0])]
-            shown[choice] = _shown(rows, names, where, axes[-1].options[choice[-1]])
+            shown[choice] = _shown(
+                rows, names, where, _METRICS.get(choice[-1], axes[-1].options[choice[-1]])
+            )
     return axes, shown
 
 
@@ -63,13 +66,13 @@ def _shown(rows: pd.DataFrame, names: tuple[str, str], where: str, metric: str) 
     sign, sure = rows["sign"], rows["p"] < LEVEL
     counts = [int(((sign == which) & sure).sum()) for which in (1, -1)]
     note = (
-        f"{first} is ahead of {against} in {int((sign > 0).sum())} of {len(rows)} universes, "
-        f"surely in {counts[0]}; {against} is ahead in {int((sign < 0).sum())}, surely in "
-        f"{counts[1]}. {_verdict(*counts)}"
+        f"{first} is ahead of {against} in {int((sign > 0).sum()):,} of {len(rows):,} universes, "
+        f"surely in {counts[0]:,}; {against} is ahead in {int((sign < 0).sum()):,}, surely in "
+        f"{counts[1]:,}. {_verdict(*counts)}"
     )
     return Shown(
         values=values,
-        metric=f"{first} ahead in standard deviations of users' differences (C2: {metric})",
+        metric=f"ahead, std. deviations ({metric})",
         title=f"against {against}: {where}",
         words=f"{where}, from the worst universe for {first} to the best",
         note=note,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,8 @@ import pandas as pd
 
 from recbias.book.chapters.multiverse.setup import option_words
 from recbias.book.chapters.multiverse.told import (
+    BY_COUNT,
+    BY_TRUST,
     Options,
     called,
     distinct,
@@ -23,6 +26,13 @@ from recbias.experiment.makers import Table
 
 _POINTS = 61
 """Places of a curve that are drawn."""
+_DECISIONS = 4
+"""Decisions whose options are drawn side by side."""
+
+
+def titled(text: str) -> str:
+    """Break a title into lines that fit a narrow figure."""
+    return "\n".join(textwrap.wrap(text.replace("%", "\N{NO-BREAK SPACE}%"), 42))
 
 
 def curves(crossed: Table) -> Figure:
@@ -37,10 +47,11 @@ def curves(crossed: Table) -> Figure:
     counted = {against: distinct(crossed, against) for against in systems_of(crossed)}
 
     def message(_: pd.DataFrame) -> str:
-        return "\n".join(
-            f"{first} beats {against} in {(table['sign'] > 0).mean():.0%} of {len(table):,} universes"
-            for against, table in counted.items()
-        ).replace("%", " %")
+        shares = [
+            f"{against} in {(table['sign'] > 0).mean():.0%}" for against, table in counted.items()
+        ]
+        shares[0] += " of the universes"
+        return titled(f"{first} beats {', '.join(shares)}")
 
     return Figure(
         "curves",
@@ -50,34 +61,43 @@ def curves(crossed: Table) -> Figure:
         "universes in this order, one for each system that it is compared with.",
         partial(
             lines, points=False, level=0.0, across="percent of the universes",
-            up=f"{first} ahead, in standard deviations", width=NARROW,
+            up="ahead, in std. deviations", width=NARROW,
         ),
         "multiverse-curves",
     )  # fmt: skip
 
 
 def by_option(crossed: Table, options: Options) -> Figure:
-    """Show in which share of its universes each option makes the first system win."""
+    """Show in which share of its universes an option makes the first system win.
+
+    Decisions are those whose options differ most.
+    """
     first, frames = first_of(crossed), []
     for against in systems_of(crossed):
         for decision in options:
             own = share_of(crossed, against, options, decision)
             names = [f"{decision[:2]} {option_words(decision, str(t))}" for t in own["option"]]
+            spread = float(np.ptp(own["wins"])) if len(own) else 0.0
             frames.append(
                 own.assign(
-                    row=names, group=decision[:2], line=f"against {against}",
+                    row=names, group=decision, line=f"against {against}", spread=spread,
                     value=100 * own["wins"],
                 )
             )  # fmt: skip
-    rows = pd.concat(frames, ignore_index=True)[["row", "group", "line", "value"]]
+    rows = pd.concat(frames, ignore_index=True)
+    spreads = rows.groupby("group", sort=False)["spread"].max()
+    most = spreads.sort_values(ascending=False, kind="stable").index[:_DECISIONS]
+    rows = rows[rows["group"].isin(most)][["row", "group", "line", "value"]]
 
     def message(rows: pd.DataFrame) -> str:
         spread = rows.groupby(["line", "group"])["value"].agg(np.ptp).groupby("group").max()
         return (
-            f"One option of {spread.idxmax()} gives {first}\n"
-            f"{spread.max():.0f} points more of the universes than another"
+            titled(
+                f"One option of {spread.idxmax()} gives {first} {spread.max():.0f} points more of "
+                "the universes than another"
+            )
             if spread.max() >= 0.5
-            else f"No option gives {first}\nmore universes than another"
+            else titled(f"No option gives {first} more universes than another")
         )
 
     return Figure(
@@ -85,22 +105,22 @@ def by_option(crossed: Table, options: Options) -> Figure:
         rows,
         message,
         f"Dots of the percentage of the universes with an option in which {first} wins, a row for "
-        "each option, one dot for each system that it is compared with.",
-        partial(
-            dots, levels=(50,), apart=False, width=NARROW,
-            across=f"percent of its universes where {first} wins",
-        ),  # fmt: skip
+        "each option of the four decisions that turn most, one dot for each system that it is "
+        "compared with.",
+        partial(dots, levels=(50,), width=NARROW, across="percent of universes won"),
         "multiverse-options",
     )
 
 
 def turning(crossed: Table, options: Options) -> Figure:
-    """Show which decisions turn the winner, alone and by two, from where the paper starts."""
+    """Show which decisions turn the winner, alone and by two, from where the paper starts.
+
+    Each two of them stand there once.
+    """
     frames = []
     for against in systems_of(crossed):
         own = turned(crossed, against, options, surely=False)
-        both = pd.concat([own, own.rename(columns={"first": "second", "second": "first"})])
-        frames.append(both.drop_duplicates().assign(panel=f"against {against}"))
+        frames.append(own.assign(panel=f"against {against}"))
     rows = pd.concat(frames, ignore_index=True)
     rows["value"] = np.where(rows["ways"] > 0, 1.0, 0.0)
     rows["text"] = rows["ways"].astype(str)
@@ -108,8 +128,8 @@ def turning(crossed: Table, options: Options) -> Figure:
     def message(rows: pd.DataFrame) -> str:
         alone = rows["first"] == rows["second"]
         n_alone = int((rows["ways"] > 0)[alone].sum())
-        n_two = int((rows["ways"] > 0)[~alone].sum()) // 2
-        n, n_pairs = int(alone.sum()), int((~alone).sum()) // 2
+        n_two = int((rows["ways"] > 0)[~alone].sum())
+        n, n_pairs = int(alone.sum()), int((~alone).sum())
         return (
             f"{n_alone} of {n} times one decision turns the winner,\n"
             f"{n_two} of {n_pairs} times two that are both changed"
@@ -133,8 +153,15 @@ def by_effect(pairs: Table) -> Figure:
     """Show which share of all pairs has a winner in nine of ten universes, by effect."""
 
     def message(rows: pd.DataFrame) -> str:
-        n, robust = int(rows["n"].sum()), int((rows["n"] * rows["value"] / 100).round().sum())
-        return f"Of {n} pairs of systems {robust} have one winner\nin nine of ten universes"
+        counts = {
+            line: int((own["n"] * own["value"] / 100).round().sum())
+            for line, own in rows.groupby("line", sort=False)
+        }
+        n = int(rows["n"].sum()) // len(counts)
+        return titled(
+            f"Of {n} pairs of systems {counts[BY_COUNT]} have one winner in nine of ten universes, "
+            f"{counts[BY_TRUST]} by trust"
+        )
 
     return Figure(
         "by_effect",
@@ -142,8 +169,10 @@ def by_effect(pairs: Table) -> Figure:
         message,
         "Dots of the percentage of pairs of systems with one winner in nine of ten universes, by "
         "the size of the effect at the start.",
-        partial(dots, row="effect", from_zero=True, apart=False, width=NARROW,
-                across="percent of pairs"),
+        partial(
+            dots, row="effect", from_zero=True, levels=(100,), width=NARROW,
+            across="percent of pairs with one winner",
+        ),
         "multiverse-pairs",
     )  # fmt: skip
 
@@ -152,11 +181,12 @@ def calibration() -> Figure:
     """Show how often what is called robust is true, in worlds kept apart."""
 
     def message(rows: pd.DataFrame) -> str:
-        own = rows[rows["line"] == "by trust"].set_index("row")["value"]
-        worst, best = own.idxmin(), own.idxmax()
-        return (
-            f"Called robust, and true: {own.min():.0f} % where {worst},\n"
-            f"{own.max():.0f} % where {best}"
+        own = rows[rows["line"] == BY_TRUST].set_index("row")["value"]
+        return titled(
+            f"Called robust by trust, and true: {own.min():.0f} % where popular items are "
+            f"{own.idxmin()}, the least"
+            if own.max() - own.min() >= 0.5
+            else f"Called robust by trust, and true: {own.min():.0f} % in all kinds of worlds"
         )
 
     return Figure(

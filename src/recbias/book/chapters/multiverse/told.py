@@ -18,6 +18,9 @@ from recbias.multiverse.weights import called_robust, kept_apart, learned, weigh
 
 LEVEL = 0.05
 
+BY_COUNT, BY_TRUST = "by count", "by trust"
+"""How universes weigh."""
+
 Options = Mapping[str, Sequence[str]]
 
 
@@ -66,11 +69,11 @@ def shares(crossed: Table, place: Table, options: Options, usual: float) -> pd.D
     rows = []
     for against in systems_of(crossed):
         table = distinct(crossed, against)
-        rows.append((against, "by count", *_shares(table, np.ones(len(table)))))
+        rows.append((against, BY_COUNT, *_shares(table, np.ones(len(table)))))
         if weights is not None:
             own = crossed.frame[crossed.frame["against"] == against]
             by = weights[tuple(own[name].to_numpy(int) for name in options)]
-            rows.append((against, "by trust", *_shares(own, by)))
+            rows.append((against, BY_TRUST, *_shares(own, by)))
     columns = ["against", "by", "wins", "surely wins", "loses", "surely loses"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -235,25 +238,26 @@ _EFFECTS = (0.0, 0.05, 0.1, 0.2, 0.4, np.inf)
 
 
 def robust_by_effect(pairs: Table) -> pd.DataFrame:
-    """Give the percentage of pairs with one winner in nine of ten universes, by effect size."""
+    """Give the percentage of pairs with one winner in nine of ten universes, by effect size.
+
+    Effects are named with the number of their pairs.
+    """
     frame = pairs.frame
-    one = frame[["wins", "loses"]].max(axis=1) >= ROBUST
-    size = frame["effect"].abs()
+    size = frame["effect"].abs().fillna(0.0)
     rows = []
     for low, high in pairwise(_EFFECTS):
-        own = one[(size >= low) & (size < high)]
+        which = (size >= low) & (size < high)
         name = f"{low:g} to {high:g}" if np.isfinite(high) else f"{low:g} or more"
-        if len(own):
-            rows.append((name, len(own), 100 * float(own.mean())))
-    return pd.DataFrame(rows, columns=["effect", "n", "value"])
+        for line, shares in ((BY_COUNT, ""), (BY_TRUST, "trusted ")):
+            one = frame[[f"{shares}wins", f"{shares}loses"]].max(axis=1) >= ROBUST
+            if n := int(which.sum()):
+                rows.append((f"{name} ({n})", line, n, 100 * float(one[which].mean())))
+    return pd.DataFrame(rows, columns=["effect", "line", "n", "value"])
 
 
-_WEIGHTS = {"trust": "by trust", "other kinds": "by trust of other kinds", "alike": "by count"}
-_RELATIONS = {
-    "against": "popular items are liked less",
-    "none": "they are liked as much",
-    "with": "they are liked more",
-}
+_WEIGHTS = {"trust": BY_TRUST, "other kinds": "by trust of other kinds", "alike": BY_COUNT}
+_RELATIONS = {"against": "liked less", "none": "liked as much", "with": "liked more"}
+"""How popular items are liked, compared with others."""
 
 
 def called() -> pd.DataFrame:
