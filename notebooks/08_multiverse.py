@@ -178,7 +178,7 @@ HTML(
         start=("0", "any", "any", "any"),
         name="universes",
         source=crossed,
-        digits=2,
+        digits=3,
         ordered=False,
     )
 )

@@ -56,7 +56,8 @@ def crossed(
         first, other = grid.systems
         found = universes(grid.dataset, first, other, options, seeds=(grid.seed,), workers=workers)
         test = found.joint_test()
-        mean_t, null, joint = test.loc[MEAN_T] if len(test) else (np.nan, np.nan, np.nan)
+        told = test.loc[MEAN_T].to_numpy(float) if len(test) else np.full(3, np.nan)
+        mean_t, null, joint = told.tolist()
         known = found.cross >= 0
         rows = found.cross[known]
         frame = found.table.iloc[rows][["sign", *NUMBERS]].reset_index(drop=True)

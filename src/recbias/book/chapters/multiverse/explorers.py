@@ -72,7 +72,7 @@ def _shown(rows: pd.DataFrame, names: tuple[str, str], where: str, metric: str) 
     )
     return Shown(
         values=values,
-        metric=f"ahead, std. deviations ({metric})",
+        metric=f"ahead in std. deviations ({metric})",
         title=f"against {against}: {where}",
         words=f"{where}, from the worst universe for {first} to the best",
         note=note,

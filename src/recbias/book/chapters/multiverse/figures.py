@@ -22,15 +22,21 @@ from recbias.book.chapters.multiverse.told import (
     turned,
 )
 from recbias.book.figures import NARROW, Figure, dots, lines, matrix
+from recbias.book.findings import said
 from recbias.experiment.makers import Table
 
 _POINTS = 61
 """Places of a curve that are drawn."""
+_BEATS = {
+    "MULTIVERSE-KNN": "kNN beats MF in {value} of the universes",
+    "MULTIVERSE-KNN-SWAPPED": "and MF (as in RankSys) in {value}",
+}
+"""What the title says of the records of the sentences below the figure."""
 _DECISIONS = 4
 """Decisions whose options are drawn side by side."""
 
 
-def titled(text: str) -> str:
+def _titled(text: str) -> str:
     """Break a title into lines that fit a narrow figure."""
     return "\n".join(textwrap.wrap(text.replace("%", "\N{NO-BREAK SPACE}%"), 42))
 
@@ -45,13 +51,19 @@ def curves(crossed: Table) -> Figure:
         values = np.quantile(ahead, at)
         rows += [(f"against {against}", 100 * x, y) for x, y in zip(at, values, strict=True)]
     counted = {against: distinct(crossed, against) for against in systems_of(crossed)}
+    sentences = (
+        said(f"own/{name}", {"crossed": crossed}, holds=form, refuted=form, open=form)
+        for name, form in _BEATS.items()
+    )
+    told = [sentence for sentence in sentences if sentence]
 
     def message(_: pd.DataFrame) -> str:
-        shares = [
-            f"{against} in {(table['sign'] > 0).mean():.0%}" for against, table in counted.items()
-        ]
-        shares[0] += " of the universes"
-        return titled(f"{first} beats {', '.join(shares)}")
+        if told:
+            return ",\n".join(told)
+        return "\n".join(
+            _titled(f"{first} beats {against} in {(table['sign'] > 0).mean():.0%} of the universes")
+            for against, table in counted.items()
+        )
 
     return Figure(
         "curves",
@@ -92,12 +104,12 @@ def by_option(crossed: Table, options: Options) -> Figure:
     def message(rows: pd.DataFrame) -> str:
         spread = rows.groupby(["line", "group"])["value"].agg(np.ptp).groupby("group").max()
         return (
-            titled(
+            _titled(
                 f"One option of {spread.idxmax()} gives {first} {spread.max():.0f} points more of "
                 "the universes than another"
             )
             if spread.max() >= 0.5
-            else titled(f"No option gives {first} more universes than another")
+            else _titled(f"No option gives {first} more universes than another")
         )
 
     return Figure(
@@ -158,7 +170,7 @@ def by_effect(pairs: Table) -> Figure:
             for line, own in rows.groupby("line", sort=False)
         }
         n = int(rows["n"].sum()) // len(counts)
-        return titled(
+        return _titled(
             f"Of {n} pairs of systems {counts[BY_COUNT]} have one winner in nine of ten universes, "
             f"{counts[BY_TRUST]} by trust"
         )
@@ -182,7 +194,7 @@ def calibration() -> Figure:
 
     def message(rows: pd.DataFrame) -> str:
         own = rows[rows["line"] == BY_TRUST].set_index("row")["value"]
-        return titled(
+        return _titled(
             f"Called robust by trust, and true: {own.min():.0f} % where popular items are "
             f"{own.idxmin()}, the least"
             if own.max() - own.min() >= 0.5

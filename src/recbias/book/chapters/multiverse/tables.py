@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from recbias.book.chapters.multiverse.setup import CHAPTER, DECISIONS, option_words
 from recbias.book.chapters.multiverse.told import (
@@ -18,6 +19,7 @@ from recbias.book.chapters.multiverse.told import (
     of_pairs,
     of_single_options,
     of_universes,
+    right_and_wrong,
     shares,
     systems_of,
 )
@@ -97,7 +99,7 @@ def turning_table(crossed: Table, options: Options) -> str:
         sign = int(start["sign"].iloc[0]) if len(start) else 0
         n_changes, ways = nearest(crossed, against, options)
         texts = [
-            " and ".join(f"{name} {option_words(name, text)}" for name, text in changed.items())
+            " and ".join(f"{name[:2]} {option_words(name, text)}" for name, text in changed.items())
             for changed in ways
         ]
         if len(texts) > MOST_WAYS:
@@ -127,11 +129,11 @@ DATA = ("ml-1m", "ml-100k", "ml-latest-small", "filmtrust", "coat", "cm100k")
 """The data sets that are set side by side, in this order, those that are recorded."""
 
 
-def data_table(results: Mapping[str, Table], dataset: str) -> str:
+def data_table(results: Mapping[str, Any], dataset: str) -> str:
     """Set data sets side by side: recorded ones, and that of the page."""
     rows = []
     for name in dict.fromkeys((dataset, *DATA)):
-        found = results if name == dataset else load_chapter(CHAPTER, name)
+        found: Mapping[str, Any] = results if name == dataset else load_chapter(CHAPTER, name)
         if "crossed" not in found or "pairs" not in found:
             continue
         said = of_universes(found["crossed"])[1].set_index("reading")
@@ -142,8 +144,7 @@ def data_table(results: Mapping[str, Table], dataset: str) -> str:
             row = said.loc[reading]
             cells += [_percent(row["wins"]), f"{row['fewest']:.0f}" if row["fewest"] else "none"]
         of_sixteen = of_pairs(found["pairs"])[1].set_index("which")["robust"]
-        called = called_pairs(found["pairs"]).set_index("called")
-        right, wrong = called.loc["robust", ["right", "wrong"]]
+        right, wrong = right_and_wrong(found["pairs"], "robust")
         true = f"{right} of {right + wrong}" if right + wrong else "not known"
         title = "your table" if is_path(name) else dataset_info(name).title
         n = len(distinct(found["crossed"], systems_of(found["crossed"])[-1]))

@@ -212,6 +212,13 @@ def called_pairs(pairs: Table) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["called", "pairs", "right", "wrong"])
 
 
+def right_and_wrong(pairs: Table, called: str) -> tuple[int, int]:
+    """Count the pairs that are called so and right, and those that are wrong."""
+    frame = called_pairs(pairs)
+    own = frame[frame["called"] == called]
+    return int(own["right"].sum()), int(own["wrong"].sum())
+
+
 def of_pairs(pairs: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Give which share of all pairs has one winner nearly everywhere, and what of that is true.
 
@@ -224,9 +231,8 @@ def of_pairs(pairs: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
         for name, which in (("all", one == one), ("sure", frame["p"] < LEVEL))
         if which.any()
     ]
-    called = called_pairs(pairs).set_index("called")
     for name in ("robust", "only sure"):
-        right, wrong = called.loc[name, ["right", "wrong"]]
+        right, wrong = right_and_wrong(pairs, name)
         if right + wrong:
             rows.append((f"{name} true", float(right / (right + wrong))))
     return ("which",), pd.DataFrame(rows, columns=["which", "robust"])
