@@ -411,9 +411,10 @@ def one_count_changed(document: dict) -> None:
         (states_changed(lambda d: exchange(d, "0|any|1|any", "0|1|1|any")), as_it_is, "0 any 1"),
         (as_it_is, lambda js: js.replace("if (!this.ordered)", "if (false)"), " for "),
         (as_it_is, lambda js: js.replace("!this.ordered || ", ""), "are ranked"),
-        (one_number_of_the_tables_changed, as_it_is, "plain table"),
+        (lambda html: re.sub(r"<td>0\.\d{3}</td>", "<td>0.999</td>", html, count=1), as_it_is,
+         "plain table"),
     ],
-)
+)  # fmt: skip
 def test_the_check_of_universes_finds_what_is_broken(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
