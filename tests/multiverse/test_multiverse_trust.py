@@ -228,6 +228,20 @@ def test_effects_that_may_be_chance_do_not_count():
     assert np.ptp(weigh(C1, 4, (), planted((0.7, 0.71), worlds=4))) > 0.01
 
 
+def test_an_effect_is_shrunk_by_its_standard_error_over_worlds():
+    """By hand: six worlds, half of which give .32 and half .08 between two options."""
+    noise, options = 0.06, {"C1": C1["C1"][:2]}
+    (ahead, behind) = weigh(options, 4, (), planted((0.6, 0.8), worlds=6, kinds=KINDS[:1],
+                                                    noise=noise))  # fmt: skip
+    effects_ = np.array([0.04, 0.16, 0.04, 0.16, 0.04, 0.16])
+    error = effects_.std(ddof=1) / np.sqrt(6)
+    shrunk = 0.1 * (1 - (error / 0.1) ** 2)
+    assert (ahead, behind) == pytest.approx((0.4 - 2 * shrunk, 0.4 + 2 * shrunk))
+    # The twin: as if there were one world.
+    alone = effects_.std(ddof=1)
+    assert 0.1 * max(0, 1 - (alone / 0.1) ** 2) < shrunk - 0.02
+
+
 def test_kinds_of_the_data_decide_where_they_differ():
     sums = pd.concat([planted((0.9, 0.6), kinds=KINDS[:1]), planted((0.6, 0.9), kinds=KINDS[1:])])
     first, second = (weigh(C1, 4, [kind], sums) for kind in KINDS[:2])
