@@ -13,7 +13,7 @@ from recbias import System, load_dataset
 from recbias._system.streams import stream
 from recbias.data.simulation import parse_world
 from recbias.errors import ConfigError
-from recbias.multiverse import agreement, default_options, universes, weights
+from recbias.multiverse import agreement, default_options, kinds, universes, weights
 from recbias.multiverse.agreement import Tried, effects, right, tried_signs, true_signs
 from recbias.multiverse.kinds import (
     FEWEST,
@@ -65,6 +65,53 @@ def test_worlds_kept_apart_are_others_and_lie_in_the_range_of_their_kind():
 def test_a_world_is_found_among_those_of_its_kind(kind):
     world = list(kind.worlds(apart=True))[2]
     assert kind in place_of(load_dataset(world).ratings, 4).kinds
+
+
+@pytest.mark.parametrize(
+    ("interval", "skew", "expected"),
+    [
+        ((-0.2, 0.2), 0.4, ["none mild"]),
+        ((-0.2, 0.2), 0.5, ["none strong"]),
+        ((0.2, 0.5), 0.4, ["none mild", "with mild"]),
+        ((-0.8, 0.8), 0.7, ["against strong", "none strong", "with strong"]),
+        ((-0.99, -0.92), 0.4, "more than in any world"),
+        ((-0.2, 0.2), 0.76, "the skew of popularity is 0.76"),
+        ((-0.2, 0.2), 0.19, "the skew of popularity is 0.19"),
+    ],
+)
+def test_data_may_be_of_the_kinds_that_their_relation_reaches(
+    monkeypatch, interval, skew, expected
+):
+    ratings = load_dataset(SMALL).ratings
+    of_skew = dataclasses.replace(kinds.Shape.of(ratings, 4), skew=skew)
+    monkeypatch.setattr(kinds.Shape, "of", lambda *_: of_skew)
+    relation = dataclasses.replace(kinds.fit_relation(ratings, 4), interval=interval)
+    monkeypatch.setattr(kinds, "fit_relation", lambda *_: relation)
+    place = place_of(ratings, 4)
+    if isinstance(expected, str):
+        assert place.kinds == ()
+        assert expected in place.reason
+    else:
+        assert [f"{kind.relation} {kind.skew}" for kind in place.kinds] == expected
+        assert not place.reason
+
+
+def test_all_options_that_worlds_have_are_drawn_alike():
+    known = default_options(load_dataset(SMALL))
+    times = {}
+    for seed in range(600):
+        for decision, texts in kinds.drawn(known, seed).items():
+            assert len(set(texts)) == len(texts) == 2
+            for text in texts:
+                times[decision, text] = times.get((decision, text), 0) + 1
+    for decision, texts in known.items():
+        left = [text for text in texts if text not in UNKNOWN.get(decision, ())]
+        counts = [times.get((decision, text), 0) for text in left]
+        if decision == "D":
+            assert not any(counts)
+        else:
+            assert sum(counts) == 1200
+            assert np.ptp(counts) < 100
 
 
 def test_data_that_say_too_little_lie_nowhere():
