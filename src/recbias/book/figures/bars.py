@@ -85,6 +85,7 @@ def parts(
     down: str = "",
     stacked: bool = True,
     numbers: str = "",
+    inside: str = "",
     levels: Mapping[str, float] | None = None,
     missing: str = "",
     most: float | None = None,
@@ -92,8 +93,9 @@ def parts(
 ) -> Picture:
     """Draw a bar of several columns for each row: `stacked`, or each before the one before.
 
-    `colours` are those of the columns. Sums are written with `numbers`, a format; `missing` stands
-    where nothing is known. Rules are drawn where ``group`` changes, dashed `levels` across all
+    `colours` are those of the columns. Sums are written with `numbers`, a format; the value of the
+    column `inside` at the far end, which its part never reaches; `missing` stands where nothing is
+    known. Rules are drawn where ``group`` changes, dashed `levels` across all
     rows. The scale goes to `most`.
     """
     names = names_in(rows, row)
@@ -116,6 +118,11 @@ def parts(
             )  # fmt: skip
         for place, total in enumerate(base) if numbers else ():
             _write(axis, defined(total, numbers), total, place)
+        for place, known in enumerate(own[inside]) if inside else ():
+            axis.annotate(
+                defined(known, ".1f"), (float(base.max()), place), (-4, 0), ha="right", va="center",
+                textcoords="offset points", color="black",
+            )  # fmt: skip
         axis.set_xlim(0, most or 1.2 * float(max(base.max(), 1e-9)))
     panels[0].axis.set_ylabel(down)
     return finished(figure, title, n_columns=abreast(keys, 3, width=width), order=keys)

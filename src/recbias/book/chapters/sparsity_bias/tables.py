@@ -1,4 +1,4 @@
-"""Tables of chapter 2 about how many judgements tell systems apart."""
+"""Tables of chapter 2 about how many judgments tell systems apart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recbias.experiment.makers import Table
 
 
 def densities_table(table: Table, n_rows: int = 12) -> str:
-    """Write which pairs need most judgements under AR, and what they need by others.
+    """Write which pairs need most judgments under AR, and what they need by others.
 
     In Markdown.
     """
@@ -34,6 +34,24 @@ def densities_table(table: Table, n_rows: int = 12) -> str:
             cells.append("not by all" if value >= 1 else needed)
         rows.append((plain(first), plain(second), *cells))
     return markdown_table(("ahead", "behind", *(DESIGNS[design] for design in others)), rows)
+
+
+def closest_pair(table: Table) -> str:
+    """Say for a methods section which share of the test ratings tells the closest pair apart."""
+    under_ar = table.select(design="AR").sort_values("value", kind="stable")
+    told = under_ar[under_ar["value"] < 1]
+    missed = len(under_ar) - len(told)
+    if told.empty:
+        return "These test ratings are expected to tell no two systems apart."
+    last = told.iloc[-1]
+    apart = (
+        f"{_percent(last['value'])} % of these test ratings are expected to tell {last['first']} "
+        f"and {last['second']} apart"
+    )
+    if not missed:
+        return f"{apart}, and less than that every other pair of systems."
+    pairs = "another pair of systems" if missed == 1 else f"{missed} other pairs of systems"
+    return f"{apart}; all of them do not tell {pairs} apart."
 
 
 def _percent(share: float) -> str:
