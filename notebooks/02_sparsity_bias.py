@@ -14,9 +14,8 @@
 # %% [markdown]
 # # What does a precision mean when most of the truth is missing?
 #
-# Precision counts the recommended items that a user is *known* to like, and of most items nothing is known. Take nine
-# of ten test ratings out at random: every list stays, and precision is expected
-# to [fall to a tenth](#sec-why-density).
+# Precision counts the recommended items that a user is *known* to like. Take nine of ten test ratings out at random:
+# every list stays, and precision is expected to [fall to a tenth](#sec-why-density).
 # :::{finding} own/AR-TENTH
 # holds: **By itself, it says how much is known:** no system keeps more than {value} of it.
 # refuted: **By itself, it says how much is known,** though {which} keeps {value} of it.

@@ -71,7 +71,7 @@ def lists(results: Results, cutoff: int) -> Figure:
         partial(
             parts, row="system", across="% of the list", most=100, width=NARROW,
             colours={"relevant": "C0", "rated lower": "C1", "not rated": "0.85"},
-            inside="relevant",
+            inside="relevant", a_row=0.21,
         ),
     )  # fmt: skip
 

@@ -40,18 +40,21 @@ def closest_pair(table: Table) -> str:
     """Say for a methods section which share of the test ratings tells the closest pair apart."""
     under_ar = table.select(design="AR").sort_values("value", kind="stable")
     told = under_ar[under_ar["value"] < 1]
-    missed = len(under_ar) - len(told)
     if told.empty:
         return "These test ratings are expected to tell no two systems apart."
-    last = told.iloc[-1]
-    apart = (
-        f"{_percent(last['value'])} % of these test ratings are expected to tell {last['first']} "
-        f"and {last['second']} apart"
-    )
+    last, missed = told.iloc[-1], len(under_ar) - len(told)
+    pair = f"{last['first']} and {last['second']}"
+    share = f"{_percent(last['value'])} %"
     if not missed:
-        return f"{apart}, and less than that every other pair of systems."
-    pairs = "another pair of systems" if missed == 1 else f"{missed} other pairs of systems"
-    return f"{apart}; all of them do not tell {pairs} apart."
+        return (
+            f"To tell the closest pair of systems apart, {pair}, is expected to take {share} of "
+            "these test ratings."
+        )
+    pairs = "one pair" if missed == 1 else f"{missed} pairs"
+    return (
+        f"These test ratings are not expected to tell {pairs} of systems apart; the closest of all "
+        f"others, {pair}, takes {share} of them."
+    )
 
 
 def _percent(share: float) -> str:
