@@ -193,13 +193,12 @@ Markdown(
 # 1/20. A run holds one relevant item, so at most one of the places is a hit, however many there are: $1RP@n\le 1/n$.
 # ::::
 #
-# A random ranking puts every target at every place with equal chance. Its expected precision is the share of
+# A random ranking puts every target at every place with equal chance. Its expected precision is $\rho$, the share of
 # relevant items in the target set, at any cutoff (Eqs. 4 and 5):
 #
-# $$\mathbb E[P_{RND}@n]=\rho=\operatorname{avg}_u\frac{|T_u\cap PR_{test}(u)|}{|T_u|}
-# \approx\sigma\delta,$$
+# $$\mathbb E[P_{RND}@n]=\rho,\qquad\mathbb E[1RP_{RND}@n]=\frac1t,$$
 #
-# $$\mathbb E[1RP_{RND}@n]=\frac1t .$$
+# $$\rho=\operatorname{avg}_u\frac{|T_u\cap PR_{test}(u)|}{|T_u|}\approx\sigma\delta .$$
 #
 # Here $\sigma$ is the share of test ratings, $\delta$ the density of positive ratings and $t$ the (harmonic) mean
 # size of a target set. The approximation holds as far as large profiles and small target sets are independent, which

@@ -583,10 +583,10 @@ Markdown(
 # $$\mathbb E[P_s@n]=\frac{\sigma\,|\mathcal C|}{n\,t\,|\mathcal U|}
 # \sum_{k\le n}\operatorname{avg}_u|PR(i_k)| ,$$
 #
-# which for a random ranking becomes (Eq. 4) the share $\rho$ of relevant items in a target set, averaged over
+# which for a random ranking becomes (Eqs. 4 and 5) the share $\rho$ of relevant items in a target set, averaged over
 # users, or about $\sigma$ times the density $\delta=|PR|/(t|\mathcal U|)$ of positive ratings:
 #
-# $$\mathbb E[P_{RND}@n]=\rho\approx\sigma\delta ,\qquad \mathbb E[1RP_{RND}@n]=\frac1t\quad\text{(1R, Eq. 5)}.$$
+# $$\mathbb E[P_{RND}@n]=\rho\approx\sigma\delta ,\qquad \mathbb E[1RP_{RND}@n]=\frac1t .$$
 #
 # The first is proportional to the density of the test data, at any cutoff, and the second does not know it.
 #
