@@ -403,13 +403,6 @@ figures.values(measured, compared).show()
 # Read along a row: it is one system with one list. Read down a colour: it is one design. Under 1R no system can pass
 # {glue:text}`ceiling`, whatever it is able to do. The users' own test ratings flatter everybody, Random included, since
 # only what a user chose to rate is there.
-# :::{finding} BCC17-C-RANGE/1
-# holds: Without them the largest value of Popularity is still {value:.1f} times the smallest; the claim
-#   (BCC17-C-RANGE) asks the same of several datasets, too.
-# refuted: Without them the largest value of Popularity is only {value:.1f} times the smallest (BCC17-C-RANGE).
-# open: Without them the largest value of Popularity is {value:.1f} ({low:.1f} to {high:.1f}) times the smallest
-#   (BCC17-C-RANGE).
-# :::
 # :::{finding} BCC17-C-TIAI/1
 # holds: Whether candidates are all items or those tested hardly matters here: no system changes by more than {value:.1%}.
 # refuted: Whether candidates are all items or those tested matters here: {which} changes by {value:.1%}.
@@ -710,7 +703,7 @@ Markdown(
 # ({numref}`fig-truth`). Whatever you choose:
 #
 # 1. **Write the design beside every value**: candidates, relevant and other items, $t$ or $N$, cutoff, and what is
-#    averaged (BCC17-C-RANGE).
+#    averaged (BCC17-C-RANGE, whose verdict leaves own test ratings out, and asks of several datasets, too).
 # 2. **Print Random and Popularity** under the same design: they cost nothing, and tell how hard the task was made
 #    (BCC17-EQ4, BCC17-EQ5).
 # 3. **Compare within one row and one size only.** Where two designs order your systems differently, report both: the

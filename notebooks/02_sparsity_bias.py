@@ -537,9 +537,7 @@ note = (
     "AR first, at most twelve pairs. *Not by all*: all test ratings do not. *Reversed*: this metric "
     "has the pair the other way round."
 )
-Markdown(
-    folded("The pairs that need most judgments", f"{note}\n\n{densities_table(densities)}")
-)
+Markdown(folded("The pairs that need most judgments", f"{note}\n\n{densities_table(densities)}"))
 
 # %% [markdown] tags=["general"]
 # **What to do.** *Before an experiment*, read the share that your closest pair needs, from a dataset like

@@ -205,7 +205,7 @@ def test_a_headline_that_holds_in_part_says_what_does_and_what_does_not() -> Non
     document = told.document()
     (claim,) = (each for each in document["claims"] if each["id"] == "BCC17-F2C")
     verdict = claim["verdicts"][scorecard.shown_on(claim, document)]
-    part = {key: None for key in verdict["parts"][0]} | {"measured": False, "published": ""}
+    part = dict.fromkeys(verdict["parts"][0]) | {"measured": False, "published": ""}
     verdict["parts"] = [
         part | {"verdict": word, "found": f"It {word}"} for word in ("holds", "refuted")
     ]

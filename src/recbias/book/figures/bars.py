@@ -96,8 +96,8 @@ def parts(
 
     `colours` are those of the columns. Sums are written with `numbers`, a format; the value of the
     column `inside` at the far end, which its part never reaches; `missing` stands where nothing is
-    known. Rules are drawn where ``group`` changes, dashed `levels` across all
-    rows. The scale goes to `most`. A row is `a_row` inches high, by itself as high as its longest name.
+    known. Rules are drawn where ``group`` changes, dashed `levels` across all rows. The scale goes
+    to `most`. A row is `a_row` inches high, by itself as high as its longest name.
     """
     names = names_in(rows, row)
     keys = [*colours, *(levels or {})]

@@ -137,8 +137,10 @@ def settings(grid: Results, *, label: str = "AR") -> Figure:
         widest = (ends["max"] - ends["min"]).idxmax()
         least, most = (float(end) for end in ends.loc[str(widest)].to_numpy())
         low = "less than 0.001" if least < 0.001 else f"{least:.3f}"
-        family = str(widest).rpartition(" (")[0]
-        return f"By its parameters alone {family}\nhas a {metric} of {low} to {defined(most, '.3f')}"
+        span = f"{low} to {defined(most, '.3f')}"
+        return (
+            f"By its parameters alone {str(widest).rpartition(' (')[0]}\nhas a {metric} of {span}"
+        )
 
     rows = [
         (f"{family} ({len(grid.among(names))})", name, grid[name, label, metric].value)
