@@ -18,9 +18,9 @@
 # every list stays, and precision is expected to [fall to a tenth](#sec-why-density).
 # :::{finding} own/AR-TENTH
 # holds: **By itself, it says how much is known:** no system keeps more than {value} of it.
-# refuted: **By itself, it says how much is known,** though {which} keeps {value} of it.
-# open: **By itself, it says how much is known:** even {which}, which keeps more than all others, keeps {value}
-#   ({low} to {high}) of it.
+# refuted: **By itself, it says how much is known,** though {which} keeps {value:.0%} of it.
+# open: **By itself, it says how much is known:** even {which}, which keeps more than all others, keeps {value:.0%}
+#   ({low:.0%} to {high:.0%}) of it.
 # :::
 #
 # ```{glue:figure} fig_lists
@@ -47,9 +47,9 @@
 # Many papers rank each relevant item among {glue:text}`n_others` sampled ones instead.
 # :::{finding} own/RUNS-TENTH
 # holds: Such values do not notice that ratings are missing (they move by {value:.1%} at most),
-# refuted: Such values move as well when ratings are missing, by {value} for {which},
-# open: Such values may not notice that ratings are missing, but too few runs are left to tell (they move by {value},
-#   {low} to {high}, for {which}),
+# refuted: Such values move as well when ratings are missing, by {value:.0%} for {which},
+# open: Such values may not notice that ratings are missing, but too few runs are left to tell (that of {which} moves by
+#   {value:.0%}),
 # :::
 # :::{finding} own/NEGATIVES-TURNED
 # holds: but they put {value} of the {glue:text}`negatives_n_resolved` pairs of systems that all items tell apart in

@@ -100,9 +100,9 @@ HTML(scorecard.headlines_html(document))
 # ```{glue:figure} fig_one_name
 # :name: fig-namesakes
 #
-# Readings of one name, from the best to the worst; whiskers: 95 % intervals over users. The design is another than those
-# of {numref}`fig-one-list`, {glue:text}`design`. What each of them is, and which one word moves how much, is on the page
-# {doc}`The systems <systems>`.
+# Readings of one name, from the best to the worst; whiskers: 95 % intervals over users. The design is
+# {glue:text}`design`, none of those of {numref}`fig-one-list`. What each of them is, and which one word moves how much,
+# is on the page {doc}`The systems <systems>`.
 # ```
 
 # %% tags=["remove-input"]
@@ -113,11 +113,12 @@ of_systems.one_name(named).show()
 
 # %% [markdown]
 # :::{finding} own/ONE-NAME-BEYOND-MODELS
-# holds: That is {value:.1f} times the factor between the best and the worst of all systems of a whole paper, those
+# holds: Their factor is {value:.1f} times that between the best and the worst of all systems of a whole paper, those
 #   at chance left out.
-# refuted: Between the best and the worst of all systems of a whole paper the factor is larger: this one is {value:.1f}
-#   times that, those at chance left out.
-# open: It is about the factor between the best and the worst of all systems of a whole paper, those at chance left out.
+# refuted: Their factor is only {value:.1f} times that between the best and the worst of all systems of a whole paper,
+#   those at chance left out.
+# open: Their factor is about that between the best and the worst of all systems of a whole paper, those at chance left
+#   out.
 # :::
 
 # %% [markdown] tags=["general"]
