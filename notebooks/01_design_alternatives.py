@@ -20,7 +20,8 @@
 # :::{finding} own/POPULARITY-RANGE
 # holds: **That decides the value:** the largest of four choices scores {value:.1f} times the smallest.
 # refuted: **That decides little here:** the largest of four choices scores {value:.1f} times the smallest.
-# open: **That seems to decide the value:** the largest of four choices scores {value:.1f} times the smallest.
+# open: **That moves the value:** the largest of four choices scores {value:.1f} times ({low:.1f} to {high:.1f}) the
+#   smallest.
 # :::
 #
 # ```{glue:figure} fig_one_ranking
