@@ -194,6 +194,6 @@ def _write_numbers(panel: _Panel, value: str, numbers: str, *, room: float) -> N
 
 def _write(axis: Axes, text: str, end: float, place: int) -> None:
     axis.annotate(
-        text, (np.nan_to_num(end), place), (5, 0), textcoords="offset points", va="center",
+        text, (np.nan_to_num(end), place), (9, 0), textcoords="offset points", va="center",
         fontweight="bold",
     )  # fmt: skip

@@ -66,7 +66,7 @@ def skew(pure_skew: Table) -> Figure:
         "Bars of the precision of Popularity on real ratings and in worlds with the same counts "
         "and no taste, and of a random ranking.",
         partial(
-            bars, row="what", coloured=True, numbers=".4f", share_x=False, width=NARROW,
+            bars, row="what", coloured=True, numbers=".3f", share_x=False, width=NARROW,
             across="precision among all tested items",
         ),
     )  # fmt: skip
