@@ -16,10 +16,12 @@ from docutils import nodes
 from docutils.utils import new_document
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from recbias.book.claim_page import claim_html, few_words, words
 from recbias.book.html import typeset
 from recbias.book.scorecard import document_text, load_document
+from recbias.claims.ledger import claims
 from recbias.claims.reading import address
 
 SCORECARD = "notebooks/scorecard"
@@ -79,6 +81,51 @@ def link_claims(
     context["body"] = _CLAIM.sub(lambda found: f'href="{up}{address(found[1])}"', context["body"])
 
 
+class ClaimLinks(SphinxPostTransform):
+    """Lead a claim that the running text of a page names to its own page."""
+
+    default_priority = 400
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        """Put links in place of names, but in titles, code and what is a link already."""
+        if SCORECARD in self.env.found_docs:
+            link_names(self.document, "../" * self.env.docname.count("/"))
+
+
+def link_names(document: nodes.document, up: str) -> None:
+    """Put links to pages of claims in place of their names; `up` leads to the top of the site."""
+    for text in list(document.findall(nodes.Text)):
+        pieces = _named().split(text.astext())
+        if len(pieces) > 1 and not _stands_in(text, _NO_LINKS):
+            parts = [nodes.Text(piece) for piece in pieces]
+            parts[1::2] = [_link(name, up) for name in pieces[1::2]]
+            text.parent.replace(text, parts)
+
+
+@cache
+def _named() -> re.Pattern[str]:
+    names = sorted((re.escape(claim.id) for claim in claims()), key=len, reverse=True)
+    return re.compile(rf"(?<![\w/-])({'|'.join(names)})(?![\w/-])")
+
+
+def _link(claim: str, up: str) -> nodes.reference:
+    return nodes.reference("", claim, refuri=f"{up}{address(claim)}", internal=True)
+
+
+_NO_LINKS = (
+    nodes.reference, nodes.title, nodes.rubric, nodes.literal, nodes.literal_block, nodes.raw,
+    nodes.math, nodes.math_block, nodes.comment,
+)  # fmt: skip
+
+
+def _stands_in(node: nodes.Node, kinds: tuple[type[nodes.Node], ...]) -> bool:
+    above = node.parent
+    while above is not None and not isinstance(above, kinds):
+        above = above.parent
+    return above is not None
+
+
 def make_room(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
 ) -> None:
@@ -91,6 +138,7 @@ def make_room(
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register everything with Sphinx."""
+    app.add_post_transform(ClaimLinks)
     app.connect("html-collect-pages", make_pages)
     app.connect("html-page-context", link_claims, priority=400)
     app.connect("html-page-context", make_room, priority=400)

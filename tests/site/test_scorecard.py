@@ -10,6 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from docutils import nodes
+from docutils.utils import new_document
 from playwright.sync_api import Page, sync_playwright
 
 import bookkit
@@ -284,6 +286,17 @@ def test_a_claim_leads_to_its_page_where_there_is_one(name: str, link: str) -> N
     app = SimpleNamespace(env=SimpleNamespace(found_docs=set()))
     claimpages.link_claims(app, name, "", context, None)
     assert context["body"] == body
+
+
+def test_a_claim_that_the_text_names_is_a_link_but_not_in_titles_and_code() -> None:
+    document = new_document("page")
+    document += nodes.title("", "BCC17-F5C")
+    document += nodes.paragraph("", "See BCC17-F5C, not BCC17-F5C/1 nor BCC17-F5CX.")
+    document[1] += nodes.literal("", "BCC17-F5C")
+    claimpages.link_names(document, "../")
+    (link,) = document.findall(nodes.reference)
+    assert (link.astext(), link["refuri"]) == ("BCC17-F5C", "../claims/BCC17-F5C.html")
+    assert document[1].astext() == "See BCC17-F5C, not BCC17-F5C/1 nor BCC17-F5CX.BCC17-F5C"
 
 
 def test_an_edition_is_called_without_brackets_unless_two_would_share_the_name() -> None:

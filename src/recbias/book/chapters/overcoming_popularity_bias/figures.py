@@ -305,7 +305,7 @@ def relations(worlds: Table) -> Figure:
         refuted="By all items bpref is nearest in {value:cases} of {cases} kinds of worlds;",
         open="By all items bpref may be nearest in {low:cases} to {high:cases} kinds of worlds;",
     )
-    ten = "by the first ten, where popular is liked more,"
+    ten = "by the first ten, where popular is liked most,"
     by_ten = said(
         "own/WORLDS-AGREE-BPREF",
         results,
