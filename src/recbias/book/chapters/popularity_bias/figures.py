@@ -198,6 +198,8 @@ def collections(concentration: Table) -> Figure:
         "low": share_of_most_popular(trec.flattest(trec.n_once[0]), shares),
         "high": share_of_most_popular(trec.steepest(trec.n_once[1]), shares),
     }
+    titles = sorted({str(curve["line"].iloc[0]) for curve in curves})
+    looks = {title: number for number, title in enumerate(titles, 1)} | {own: 0}
     curves.append(
         pd.DataFrame({"line": "TREC (from what is printed)", "share of items": shares, **ends})
     )
@@ -207,7 +209,7 @@ def collections(concentration: Table) -> Figure:
         message,
         "Cumulative share of the positives against the share of items, most liked first, a line "
         "for each dataset and a narrow band for TREC.",
-        _CUMULATIVE,
+        partial(_CUMULATIVE, looks=looks),  # those of other data sets are the same on each page
         "figure-5-right",
     )
 
