@@ -47,7 +47,7 @@
 # refuted: people like {value:.1f} times as many of the items that it lists as of random ones.
 # open: -
 # :::
-# Whether people like what is popular, only ratings of items that were drawn at random can tell.
+# What people like, only ratings of items that were drawn at random can tell.
 
 # %% [markdown] tags=["general"]
 # ## One case by hand
@@ -254,7 +254,7 @@ identities = measure.identities()  # what printed numbers force, beside any data
 #
 # **A ranking that is the same for everybody** can hit only as often as its items are liked in the test
 # data. By Eq. 3 ({doc}`chapter 2 <02_sparsity_bias>`) its expected precision grows with the relevant ratings,
-# $|PR(i)|$, of the items $i_1,\dots,i_n$ that it puts first:
+# $|PR(i)|$, of the $n$ items that it puts first:
 #
 # $$\mathbb E[P_s@n]=\frac{\sigma\,|\mathcal C|}{n\,t\,|\mathcal U|}
 # \sum_{k\le n}\operatorname{avg}_u|PR(i_k)| .$$
@@ -334,9 +334,9 @@ figures.rankings(rankings, predicted).show()
 # ```
 #
 # The step from Popularity to Positive count is what it is worth to count likes; that from Positive count to Odds of a
-# hit, to ask who can still be shown an item, which the paper calls negligible (BCC17-C-POPOPT). Between the two marks
-# of a row lies the same question, asked of a prediction. Both marks treat all users alike. But who rates much has
-# the first items already, is shown the next ones, and has more of these in the test: so bars can reach further.
+# hit, to ask who can still be shown an item, which the paper calls negligible (BCC17-C-POPOPT). The two marks
+# of a row are predictions that differ by the same question. Both treat all users alike. But who rates much has the
+# first items already, is shown the next ones, and has more of these in the test: so bars can reach further.
 
 # %% [markdown] tags=["general"]
 # ## Worlds without taste
