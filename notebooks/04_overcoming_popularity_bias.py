@@ -404,8 +404,8 @@ figures.over_random({"systems": measured, "uniform": uniform}, cutoff).show()
 # open: Of the advantage that Popularity has with one relevant item at a time, a uniform test (U1R) leaves {low:.0%}
 #   to {high:.0%}; more users would decide whether that is less than half, which is the paper's message.
 # :::
-# The paper also has it about as low as Random there (BCC17-F8-1R): the figure shows how far it is from 1. Whatever is
-# left, a test in which Popularity scores little is not yet one that is right.
+# The paper also has Popularity about as low as Random in a uniform test (BCC17-F8-1R): the figure shows how far it is
+# from 1. Whatever is left, a test in which Popularity scores little is not yet one that is right.
 
 # %% tags=["hide-input"]
 HTML(uniform_tests.draws_table(uniform))

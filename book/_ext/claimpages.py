@@ -16,18 +16,21 @@ from docutils import nodes
 from docutils.utils import new_document
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
-from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from recbias.book.claim_page import claim_html, few_words, words
-from recbias.book.html import typeset
+from recbias.book.html import claim_link, typeset
 from recbias.book.scorecard import document_text, load_document
-from recbias.claims.ledger import claims
+from recbias.claims import claims
 from recbias.claims.reading import address
 
 SCORECARD = "notebooks/scorecard"
 """Only a book that has this page has pages of claims."""
 
 _CLAIM = re.compile(r'(?<=<a class="to-claim" )data-claim="([^"]+)"')
+
+_ID = re.compile(r"\b([A-Z]{3,6}\d\d-[A-Z0-9]+(?:-[A-Z0-9]+)*)\b")
+_RUNNING = (nodes.paragraph, nodes.emphasis, nodes.strong)
+"""What holds running text; a term, a title, code or a link is none."""
 
 edition_document = cache(document_text)
 """What the site ships of an edition; judged once for all its pages."""
@@ -71,6 +74,33 @@ def _index(app: Sphinx, name: str, title: str, text: str) -> None:
     app.builder.indexer.feed(name, f"{name}.html", title, page)
 
 
+def mark_claims(app: Sphinx, doctree: nodes.document) -> None:
+    """Name claims in running text as `recbias.book.html.claim_link` does (doctree-read)."""
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, _RUNNING) or not (found := _named(str(text))):
+            continue
+        text.parent.replace(text, found)
+
+
+def _named(text: str) -> list[nodes.Node]:
+    """Part a text where it names claims; nothing if it names none."""
+    known, pieces = _known(), _ID.split(text)
+    if not known.intersection(pieces[1::2]):
+        return []
+    return [
+        nodes.raw("", claim_link(piece, piece), format="html")
+        if piece in known
+        else nodes.Text(piece)
+        for piece in pieces
+        if piece
+    ]
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(claim.id for claim in claims())
+
+
 def link_claims(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
 ) -> None:
@@ -79,51 +109,6 @@ def link_claims(
         return
     up = "../" * pagename.count("/")
     context["body"] = _CLAIM.sub(lambda found: f'href="{up}{address(found[1])}"', context["body"])
-
-
-class ClaimLinks(SphinxPostTransform):
-    """Lead a claim that the running text of a page names to its own page."""
-
-    default_priority = 400
-    formats = ("html",)
-
-    def run(self, **kwargs: Any) -> None:
-        """Put links in place of names, but in titles, code and what is a link already."""
-        if SCORECARD in self.env.found_docs:
-            link_names(self.document, "../" * self.env.docname.count("/"))
-
-
-def link_names(document: nodes.document, up: str) -> None:
-    """Put links to pages of claims in place of their names; `up` leads to the top of the site."""
-    for text in list(document.findall(nodes.Text)):
-        pieces = _named().split(text.astext())
-        if len(pieces) > 1 and not _stands_in(text, _NO_LINKS):
-            parts = [nodes.Text(piece) for piece in pieces]
-            parts[1::2] = [_link(name, up) for name in pieces[1::2]]
-            text.parent.replace(text, parts)
-
-
-@cache
-def _named() -> re.Pattern[str]:
-    names = sorted((re.escape(claim.id) for claim in claims()), key=len, reverse=True)
-    return re.compile(rf"(?<![\w/-])({'|'.join(names)})(?![\w/-])")
-
-
-def _link(claim: str, up: str) -> nodes.reference:
-    return nodes.reference("", claim, refuri=f"{up}{address(claim)}", internal=True)
-
-
-_NO_LINKS = (
-    nodes.reference, nodes.title, nodes.rubric, nodes.literal, nodes.literal_block, nodes.raw,
-    nodes.math, nodes.math_block, nodes.comment,
-)  # fmt: skip
-
-
-def _stands_in(node: nodes.Node, kinds: tuple[type[nodes.Node], ...]) -> bool:
-    above = node.parent
-    while above is not None and not isinstance(above, kinds):
-        above = above.parent
-    return above is not None
 
 
 def make_room(
@@ -138,7 +123,7 @@ def make_room(
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register everything with Sphinx."""
-    app.add_post_transform(ClaimLinks)
+    app.connect("doctree-read", mark_claims)
     app.connect("html-collect-pages", make_pages)
     app.connect("html-page-context", link_claims, priority=400)
     app.connect("html-page-context", make_room, priority=400)
