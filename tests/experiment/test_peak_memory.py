@@ -36,7 +36,7 @@ def kb(name):
     return next(int(line.split()[1]) for line in lines if line.startswith(name))
 
 def grid(table):
-    names = ("Popularity", "EASE", "SLIM", "Item kNN", "Item cosine (implicit)")
+    names = ("Popularity", "EASE", "Item kNN", "Item cosine (implicit)")
     known = (*line_up("modern", min_rating=4), *line_up("mccrs20", min_rating=4))
     systems = {each.name: each for each in known if each.name in names}
     metrics = ("P@10", "Gini@10", "Coverage@10")
@@ -66,7 +66,7 @@ def write_table(path: Path, n_users: int, n_items: int, n_ratings: int) -> None:
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks cannot be reset here")
 def test_many_items_take_no_more_than_the_budget(tmp_path: Path) -> None:
     write_table(tmp_path / "small.csv", 50, 60, 900)
-    write_table(tmp_path / "large.csv", 2_000, N_ITEMS, 40_000)
+    write_table(tmp_path / "large.csv", 500, N_ITEMS, 20_000)
 
     def measured(gib: float) -> tuple[float, dict[str, str]]:
         found = subprocess.run(
@@ -85,7 +85,7 @@ def test_many_items_take_no_more_than_the_budget(tmp_path: Path) -> None:
         return last["mb"], last["left_out"]
 
     peak, left_out = measured(0.01)
-    assert sorted(left_out) == ["EASE", "Item kNN", "SLIM"]
+    assert sorted(left_out) == ["EASE", "Item kNN"]
     assert all(f"{N_ITEMS:,} items need a table" in reason for reason in left_out.values())
     assert peak < BUDGET_MB
     # The twin: the same systems with as large a table as they ask for.

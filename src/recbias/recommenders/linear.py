@@ -510,12 +510,13 @@ def sparse_regressions(
             places[held], weights[held] = _INSIDE, inside.weight[ends[0] : ends[-1]]
             rule = (l1, l2, signed, tolerance)
             _improve(rows.start, gram, *rule, places, weights, finished)
-            owner, predictor = held = np.nonzero(places == _INSIDE)
-            taken.append((np.bincount(owner, minlength=len(targets)), predictor, weights[held]))
+            owner, predictor = np.nonzero(places == _INSIDE)
+            counts = np.bincount(owner, minlength=len(targets))
+            taken.append((counts, predictor, weights[owner, predictor]))
         if finished.all():
             return
-        counts, predictors, values = map(np.concatenate, zip(*taken, strict=True))
-        inside = _Inside(np.cumsum(counts), predictors, values)
+        sizes, predictors, values = map(np.concatenate, zip(*taken, strict=True))
+        inside = _Inside(np.cumsum(sizes), predictors, values)
         yield inside.by_predictor()
 
 
