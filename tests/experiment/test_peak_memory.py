@@ -16,6 +16,7 @@ import pytest
 from recbias._system.memory import LARGEST_TABLE
 from recbias.experiment.store import read_arrays, write_arrays
 from recbias.recommenders import SLIM
+from recbias.theory import draw_lists
 from recommender_tables import table
 
 N_ITEMS = 5_000
@@ -137,3 +138,20 @@ def test_a_long_array_makes_no_wide_ones_as_long(
         np.testing.assert_array_equal(found[name], values)
     some, _ = read_arrays(tmp_path / "a.parquet", key="k", names=["above"])
     np.testing.assert_array_equal(some["above"], arrays["above"])
+
+
+@pytest.mark.parametrize(("block_bytes", "is_lean"), [(2**18, True), (2**30, False)])
+def test_random_lists_are_the_same_in_any_block(
+    block_bytes: int, is_lean: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One block of all users is the dense form: several numbers for each of 300,000 pairs."""
+    train = table(np.where(np.random.default_rng(1).random((100, 3_000)) < 0.01, 5.0, np.nan))
+    weights = np.arange(3_000)
+    usual = draw_lists(train, weights, 10, rng=np.random.default_rng(2))
+    monkeypatch.setattr("recbias._system.memory.BLOCK_BYTES", block_bytes)
+    tracemalloc.start()
+    found = draw_lists(train, weights, 10, rng=np.random.default_rng(2))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (peak < 2 * 2**20) == is_lean
+    np.testing.assert_array_equal(found, usual)
