@@ -21,7 +21,6 @@ from recbias.book.chapters.offline_option_taxonomy.setup import (
     ratio_name,
 )
 from recbias.book.figures import NARROW, Figure, differences, lines, parts
-from recbias.book.findings import said
 from recbias.experiment.makers import Table
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
@@ -70,10 +69,17 @@ _OF_START: tuple[tuple[str, str, str, str], ...] = (
 """What changes one decision of the start: decision, row, label and metric."""
 
 _GRADED = ("C2 graded gain", "C2 liked from one lower", "C2C Kendall's tau", "C2C RBO(0.8)")
-"""Rows that tell apart the stars that some data have merged; of such data they decide nothing."""
+"""Rows that tell apart the stars that some data have merged; of such data there are none."""
 
-_MARK = "*"
-"""What follows the name of a row that decides nothing."""
+_DECIDED: Mapping[str, str] = {
+    "A2": "how ratings are split",
+    "B1": "who is asked",
+    "C1": "what is ranked",
+    "C2": "what a list is worth",
+    "C2C": "what a condensed list is worth",
+    "C3": "how users are averaged",
+}
+"""What is decided, in words, by the groups of rows."""
 
 
 def _trained_once(systems: Results) -> bool:
@@ -95,7 +101,6 @@ def configurations(results: Mapping[str, Any]) -> Figure:
     def message(rows: pd.DataFrame) -> str:
         if once:
             return _ONCE
-        rows = rows[~rows["row"].str.endswith(_MARK)]
         ahead, behind = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
         if len(rows) in (ahead, behind):
             winner = _WINNERS[0 if ahead else 1].replace(" ", " is ")
@@ -106,9 +111,8 @@ def configurations(results: Mapping[str, Any]) -> Figure:
     rows = []
     for group, row, knn, mf in _compared(results):
         gap, level = knn - mf, mf.value / 100
-        if level > 0:
+        if level > 0 and not (merged and row in _GRADED):
             ends = (np.nan, np.nan) if once else gap.interval
-            row += _MARK if merged and row in _GRADED else ""
             rows.append((group, row, *(number / level for number in (gap.value, *ends))))
     return Figure(
         "lead",
@@ -119,6 +123,33 @@ def configurations(results: Mapping[str, Any]) -> Figure:
         partial(differences, winners=_WINNERS, across="kNN − MF, % of MF", width=NARROW),
         "all-options",
     )
+
+
+def deciding(rows: pd.DataFrame) -> str:
+    """Say which decisions of the rows of `configurations` turn the winner, and to whom.
+
+    Examples
+    --------
+    >>> ends = {"low": [-1, 1, -3, -1], "high": [1, 3, -1, 1]}
+    >>> print(deciding(pd.DataFrame({"group": ["start", "A2", "A2", "C1"], **ends})))
+    How ratings are split (A2) can make either win.
+    """
+    if rows["low"].isna().all():
+        return "That is open here: MF was trained once, and nobody knows its luck."
+    signs = np.sign(rows["low"]).where(rows["low"] * rows["high"] > 0, 0)
+    by_group = {group: set(own) - {0.0} for group, own in signs.groupby(rows["group"], sort=False)}
+    before = by_group.pop("start")
+    turned = {group: won - before for group, won in by_group.items()}
+    told = []
+    for winners, whom in (({1.0, -1.0}, "either"), ({1.0}, "kNN"), ({-1.0}, "MF")):
+        names = [f"{_DECIDED[group]} ({group})" for group, won in turned.items() if won == winners]
+        if names:
+            told.append(f"{' and '.join(names)} can make {whom} win")
+    if told:
+        text = "; ".join(told)
+        return f"{text[0].upper()}{text[1:]}."
+    ahead = [name for sign, name in ((1.0, "kNN"), (-1.0, "MF")) if sign in before]
+    return f"None of these alone: {ahead[0] if ahead else 'nobody'} is ahead, whichever is taken."
 
 
 def _compared(results: Mapping[str, Any]) -> Iterator[tuple[str, str, Quantity, Quantity]]:
@@ -258,6 +289,8 @@ def overlap(overlaps: Results) -> Figure:
             at_some = f"at an overlap of {', '.join(at)} only"
             where = f"from an overlap of {at[0]}" if onward else at_some
             words.append(f"{kind} average: {where if at else 'never'}")
+        if all(word.endswith("never") for word in words[1:]):
+            return "By neither average is kNN\nabove both readings of MF"
         return "\n".join(words)
 
     names = {overlap: f"{KNN} k=10 overlap={overlap}" for overlap in OVERLAPS}
@@ -303,21 +336,6 @@ _OTHER_PERSISTENCES = ("RBP(0.5", "RBP(0.9")
 
 def significance(cells: Table) -> Figure:
     """Count for whom the cells of Tables 3 and 4 are significant, over splits."""
-    results = {"cells": cells}
-    ahead = said(
-        "own/CELLS-KNN-RS",
-        results,
-        holds="Significant for kNN in {value} of 16 cells,",
-        refuted="Significant for kNN in none of 16 cells,",
-        open="Significance for kNN is open,",
-    )
-    behind = said(
-        "own/CELLS-MF-RS",
-        results,
-        holds="for MF in {value}, on the first split",
-        refuted="for MF in none, on the first split",
-        open="for MF it is open",
-    )
     frame = cells.frame[cells.frame["system"] == _SWAPPED]
     frame = frame[~frame["metric"].str.startswith(_OTHER_PERSISTENCES)]
     signs = np.sign(frame["value"]).where(frame["p"] < 0.05, 0)
@@ -329,10 +347,20 @@ def significance(cells: Table) -> Figure:
     rows = rows.rename(columns=words)
     rows.insert(0, "group", [label for label, _ in shown])
     rows.insert(1, "row", [f"{_CELLS[label]}: {metric}" for label, metric in shown])
+    n_splits = int(frame["seed"].nunique())
+
+    def message(rows: pd.DataFrame) -> str:
+        if n_splits == 1:
+            ahead, behind = (int((rows[words[sign]] > 0).sum()) for sign in (1, -1))
+            winners = f"in {ahead} of {len(rows)} cells, MF in {behind}"
+            return f"On this split kNN is significantly ahead\n{winners}"
+        same = int((rows[list(words.values())] == 100).any(axis="columns").sum())
+        return f"{n_splits} splits agree on who is ahead\nin {same} of {len(rows)} cells"
+
     return Figure(
         "significance",
         rows.reset_index(drop=True),
-        f"{ahead}\n{behind}",
+        message,
         "A bar for each cell of the paper's Tables 3 and 4: in which share of the splits nearest "
         "neighbours, nobody, or matrix factorisation is significantly ahead.",
         partial(

@@ -280,13 +280,13 @@ def held_table(results: Mapping[str, Any]) -> str:
     for data, name in _HELD.items():
         found = []
         for lists in ("DEFAULT", "CONDENSED"):
-            for side in ("", "-WRONG"):
-                record, form = f"own/{name}-{lists}{side}", "{value:cases} of {cases}"
-                share = said(record, results, holds=form, refuted=form, open=form)
-                found.append(share or "–")
+            told = [
+                said(f"own/{name}-{lists}{end}", results, holds=form, refuted=form, open=form)
+                for end, form in (("", "{value:cases}"), ("-WRONG", "{value:cases} of {cases}"))
+            ]
+            found.append(" / ".join(text or "–" for text in told))
         rows.append((data, *found))
-    head = ("", "full: right", "wrong", "condensed: right", "wrong")
-    return markdown_table(head, rows)
+    return markdown_table(("right / wrong pairs", "full lists", "condensed lists"), rows)
 
 
 _HELD: Mapping[str, str] = {"CM100k": "CM", "Coat": "COAT"}

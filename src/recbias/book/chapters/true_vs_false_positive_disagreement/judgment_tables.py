@@ -36,6 +36,19 @@ def needed(table: Table, metric: str, target: float) -> tuple[float, float, floa
     return row["value"], row["low"], row["high"]
 
 
+def listed_needed(tables: Mapping[str, Table], target: float = 0.9) -> str:
+    """Say how many judgments of listed items are enough, by the metric that takes more."""
+    told = []
+    for name, table in tables.items():
+        most = max(
+            needed(table, metric, target)[0]
+            * table.select(metric=metric, quantity="in a list")["value"].iloc[0]
+            for metric in METRICS
+        )
+        told.append(f"{most:.0f} on {name}")
+    return " and ".join(told)
+
+
 def judgments_table(tables: Mapping[str, Table], cutoff: int) -> str:
     """Lay out behind a click how many judgments are needed: by a bound, and by estimate."""
     rows = []

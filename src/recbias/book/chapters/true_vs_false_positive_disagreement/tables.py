@@ -97,10 +97,10 @@ def answers_where_data_lie(trust: Table, known: Table, points: Table, ranges: Ta
         not start <= value <= end for value, (start, end) in zip(true, bars, strict=False)
     )
     return (
-        f"That hides where they are wrong. Of the {len(bars)} bars of the figure below "
+        f"**Where data seem to lie it is less sure.** Of the {len(bars)} bars of the figure below "
         f"{n_within} have their middle between {low:g} and {high:g}. Of the {len(own)} listed "
-        f"worlds with such a relation {len(own) - len(answered)} get no answer; of the "
-        f"{len(answered)} answers {n_wrong} are wrong. And of the {len(true)} truths that are "
+        f"worlds with such a relation {len(own) - len(answered)} get no answer, and "
+        f"{n_wrong} of the {len(answered)} answers are wrong. Of the {len(true)} truths that are "
         f"known {n_outside} {'lies' if n_outside == 1 else 'lie'} outside the bar: there the "
         "assumption itself fails."
     )
