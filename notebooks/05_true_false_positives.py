@@ -469,7 +469,7 @@ figures_of_judgments.judged_orders(tables_shown, cutoff).show()
 # :::
 # for systems as different as these; near ties take more. Effort is lost on items that no system lists, which add
 # nothing to any value. So join the lists of all systems first, and draw what is to be judged from this union, for each
-# user alike: **that takes {glue:text}`of_union`.**
+# user alike: **that takes, of each user, about {glue:text}`of_union`.**
 
 # %% tags=["hide-input"]
 HTML(judgment_tables.judgments_table(tables_shown, cutoff))

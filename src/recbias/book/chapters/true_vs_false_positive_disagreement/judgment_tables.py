@@ -40,13 +40,16 @@ def listed_needed(tables: Mapping[str, Table], target: float = 0.9) -> str:
     """Say how many judgments of listed items are enough, by the metric that takes more."""
     told = []
     for name, table in tables.items():
-        most = max(
-            needed(table, metric, target)[0]
-            * table.select(metric=metric, quantity="in a list")["value"].iloc[0]
+        needs = [
+            [
+                number * table.select(metric=metric, quantity="in a list")["value"].iloc[0]
+                for number in needed(table, metric, target)
+            ]
             for metric in METRICS
-        )
-        told.append(f"{most:.0f} on {name}")
-    return " and ".join(told)
+        ]
+        value, low, high = max(needs)
+        told.append(f"{value:.0f} ({low:.0f} to {high:.0f}) on {name}")
+    return ", ".join(told)
 
 
 def judgments_table(tables: Mapping[str, Table], cutoff: int) -> str:
