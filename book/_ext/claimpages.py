@@ -18,8 +18,8 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 from recbias.book.claim_page import claim_html, few_words, words
-from recbias.book.html import typeset
 from recbias.book.scorecard import document_text, load_document
+from recbias.claims.ledger import claims
 from recbias.claims.reading import address
 
 SCORECARD = "notebooks/scorecard"
@@ -44,14 +44,14 @@ def make_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         places["sections"][name] = [[claim["id"].lower(), claim["id"], text]]
         places["claims"][name] = [claim["id"]]
         title = escape(f"{claim['id']}: {few_words(claim['claim'])}")
-        heading = f"{claim['id']}: {typeset(few_words(claim['claim']))}"
         if "\\(" in (body := claim_html(claim, document)):
             app.env.get_domain("math").data["has_equations"][name] = True
         yield (
             name,
             {
                 "title": title,
-                "body": f'<section id="{claim["id"].lower()}"><h1>{heading}</h1>{body}</section>',
+                "body": f'<section id="{claim["id"].lower()}"><h1>Claim {claim["id"]}</h1>'
+                f"{body}</section>",
             },
             "page.html",
         )
@@ -79,6 +79,39 @@ def link_claims(
     context["body"] = _CLAIM.sub(lambda found: f'href="{up}{address(found[1])}"', context["body"])
 
 
+def link_ids(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Lead the id of a claim in running text to the page of the claim (event doctree-resolved)."""
+    if app.builder.format != "html" or SCORECARD not in app.env.found_docs:
+        return
+    up = "../" * docname.count("/")
+    for text in list(doctree.findall(nodes.Text)):
+        pieces = _id_of_claim().split(text)
+        if len(pieces) == 1 or _is_no_prose(text):
+            continue
+        new: list[nodes.Node] = []
+        for place, piece in enumerate(pieces):
+            if place % 2:
+                new.append(nodes.reference("", piece, refuri=f"{up}{address(piece)}"))
+            elif piece:
+                new.append(nodes.Text(piece))
+        text.parent.replace(text, new)
+
+
+@cache
+def _id_of_claim() -> re.Pattern[str]:
+    known = "|".join(sorted((claim.id for claim in claims()), key=len, reverse=True))
+    return re.compile(rf"(?<![\w/-])({known})(?![\w-])")
+
+
+def _is_no_prose(text: nodes.Text) -> bool:
+    """Tell what is code, a heading or a link already."""
+    kinds = (nodes.reference, nodes.literal, nodes.title, nodes.FixedTextElement, nodes.math)
+    parent = text.parent
+    while parent is not None and not isinstance(parent, kinds):
+        parent = parent.parent
+    return parent is not None
+
+
 def make_room(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
 ) -> None:
@@ -92,6 +125,7 @@ def make_room(
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register everything with Sphinx."""
     app.connect("html-collect-pages", make_pages)
+    app.connect("doctree-resolved", link_ids)
     app.connect("html-page-context", link_claims, priority=400)
     app.connect("html-page-context", make_room, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from docutils import nodes
 from playwright.sync_api import Page, sync_playwright
 
 import bookkit
@@ -152,8 +153,12 @@ def test_a_sound_scorecard_has_no_faults(small_site: Callable[..., Path]) -> Non
         ("scorecard.js", "(want.class || COUNTED)", "COUNTED", "totals"),
         ("scorecard.js", "part.style.flexGrow = n", "part.style.flexGrow = 1 + n", "is drawn as"),
         ("scorecard.js", "authors.get(paper)", "paper", "the menu of papers"),
-        ("scorecard.js", "chosen[0].value = paper", "chosen[0].value = ''", ": totals of"),
-        ("scorecard.js", "totals.scrollIntoView()", "scrollBy(0, 9999)", "out of sight"),
+        ("scorecard.js", "elements[name].value = value", "elements[name].value = ''",
+         ": totals of"),
+        ("scorecard.js", "elements.class.value = COUNTED", "elements.class.value = ''",
+         "rows are left"),
+        ("scorecard.js", '(name === "verdict" ? form : totals).scrollIntoView()',
+         "scrollBy(0, 9999)", "out of sight"),
         ("scorecard.js", '"beforeprint"', '"never"', "on paper"),
         ("notebooks/scorecard.html", '<a class="to-claim" ', '<a class="to-claim" tabindex="-1" ',
          "tabulator"),
@@ -284,6 +289,25 @@ def test_a_claim_leads_to_its_page_where_there_is_one(name: str, link: str) -> N
     app = SimpleNamespace(env=SimpleNamespace(found_docs=set()))
     claimpages.link_claims(app, name, "", context, None)
     assert context["body"] == body
+
+
+def test_the_id_of_a_claim_in_running_text_leads_to_its_page() -> None:
+    name, longer = "BCC17-L1", "BCC17-L1-PROOF"
+    said = nodes.paragraph("", nodes.Text(f"It stays ({name}; {longer}, X-{name})."))
+    link = nodes.reference("", name, refuri="elsewhere")
+    kept = (nodes.title("", name), nodes.literal("", name), nodes.paragraph("", "", link))
+    page = nodes.document(None, None)
+    page.extend((said, *kept))
+    before = [str(node) for node in kept]
+    app = SimpleNamespace(
+        builder=SimpleNamespace(format="html"),
+        env=SimpleNamespace(found_docs={claimpages.SCORECARD}),
+    )
+    claimpages.link_ids(app, page, "notebooks/index")
+    found = {link.astext(): link["refuri"] for link in said.findall(nodes.reference)}
+    assert found == {each: f"../claims/{each}.html" for each in (name, longer)}
+    assert said.astext() == f"It stays ({name}; {longer}, X-{name})."
+    assert [str(node) for node in kept] == before
 
 
 def test_an_edition_is_called_without_brackets_unless_two_would_share_the_name() -> None:
