@@ -155,16 +155,16 @@ def criteria_html(document: Document) -> str:
     n_yes, n_all_parts = (
         count(document)["empirical"]["yes"] for count in (answer_totals, strict_totals)
     )
-    became = ", ".join(
-        f"{n} {WORDS[name]}" for name, n in _outcomes(unseen).items() if n and name != "yes"
-    )
+    others = {name: n for name, n in _outcomes(unseen).items() if n and name != "yes"}
+    became = ", ".join(f"{others[name]} {WORDS[name]}" for name in WORDS if name in others)
+    became = f" ({became})" if became else ""
     text = (
         f'<p class="criteria"><strong>{before}</strong> of the {before + after} criteria were '
         "written before any value of ours had been seen. The other "
         f"{after} were written, or written anew, after pilot values; their claims say <em>pilot "
         f"seen</em>. Of the {unseen['all'] + seen['all']} {KINDS['empirical']}, "
         f"<strong>{unseen['all']}</strong> were written before any value was seen: "
-        f"<strong>{unseen['yes']}</strong> of these are reproduced ({became}); of the "
+        f"<strong>{unseen['yes']}</strong> of these are reproduced{became}; of the "
         f"{seen['all']} others, <strong>{seen['yes']}</strong>.</p>"
         f'<p class="criteria">Claims are judged by their core. Of the {n_yes} reproduced, '
         f"<strong>{n_all_parts}</strong> are so in all their parts; the others have a part that "
