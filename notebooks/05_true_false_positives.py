@@ -304,8 +304,7 @@ figures.two_counts(measured).show()
 # %% [markdown]
 # Where everything in a list is rated, $antiP=1-P$: one metric in two forms. Where most is unrated, either can go up
 # without the other going down. Why not keep to rated items, then? That is another task: a system is asked for ten
-# items out of the catalogue, and not to sort what a user has rated. (It can order systems rightly all the same:
-# [when](#sec-guide-condensed).)
+# items out of the catalogue, and not to sort what a user has rated.
 # :::{finding} MCCRS20-C-CONDLOSS/1
 # holds: And differences become half as large or less: the median effect size of a pair of systems is {value:.0%} of
 #   that of full lists.
@@ -314,6 +313,7 @@ figures.two_counts(measured).show()
 # open: The paper adds that differences become much smaller. We take that for half as large or less; here the median
 #   effect size of a pair of systems is {value:.0%} of that of full lists ({low:.0%} to {high:.0%}).
 # :::
+# (It can order systems rightly all the same: [when](#sec-guide-condensed).)
 
 # %% tags=["hide-input"]
 HTML(chapter.tables.columns_folded(measured, reference, changes, changed))

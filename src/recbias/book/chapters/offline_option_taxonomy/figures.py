@@ -148,8 +148,9 @@ def deciding(rows: pd.DataFrame) -> str:
     if told:
         text = "; ".join(told)
         return f"{text[0].upper()}{text[1:]}."
-    ahead = [name for sign, name in ((1.0, "kNN"), (-1.0, "MF")) if sign in before]
-    return f"None of these alone: {ahead[0] if ahead else 'nobody'} is ahead, whichever is taken."
+    ahead = next((name for sign, name in ((1.0, "kNN"), (-1.0, "MF")) if sign in before), "nobody")
+    doubt = "" if ahead == "nobody" or (signs != 0).all() else ", or nobody is for certain"
+    return f"None of these alone: {ahead} is ahead{doubt}, whichever is taken."
 
 
 def _compared(results: Mapping[str, Any]) -> Iterator[tuple[str, str, Quantity, Quantity]]:
