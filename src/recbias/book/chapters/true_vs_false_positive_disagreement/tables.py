@@ -10,6 +10,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.optima import (
     OBSERVED,
     optima_rows,
     optima_sentence,
+    two_digits,
 )
 from recbias.book.html import plain, table_html
 from recbias.claims.reference import Reference
@@ -54,8 +55,8 @@ def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
         (
             plain(row["ranking"]),
             metrics[row["metric"]],
-            f"{row['least']:.2g} to {row['most']:.2g}",
-            *([f"{row['published']:.2g}"] if published else ()),
+            f"{two_digits(row['least'])} to {two_digits(row['most'])}",
+            *([two_digits(row["published"])] if published else ()),
         )
         for row in rows.to_dict("records")
     ]
