@@ -313,7 +313,7 @@ figures.two_counts(measured).show()
 # open: The paper adds that differences become much smaller. We take that for half as large or less; here the median
 #   effect size of a pair of systems is {value:.0%} of that of full lists ({low:.0%} to {high:.0%}).
 # :::
-# (It can order systems rightly all the same: [when](#sec-guide-condensed).)
+# (Condensed lists can order systems rightly all the same: [when](#sec-guide-condensed).)
 
 # %% tags=["hide-input"]
 HTML(chapter.tables.columns_folded(measured, reference, changes, changed))

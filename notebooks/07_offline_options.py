@@ -312,7 +312,7 @@ results["depths"] = measure.depths(dataset, grid=start.grid)
 results["profiles"] = measure.profiles(dataset, grid=start.grid)
 results["refused"] = measure.refused(dataset, grid=results["overlaps"].grid)
 lead = figures.configurations(results)
-glue("deciding", figures.deciding(lead.rows), display=False)
+glue("deciding", tables.deciding(lead.rows), display=False)
 lead.show()
 
 # %% [markdown] tags=["general"]
@@ -496,7 +496,7 @@ figures_of_decisions.reversals(results["decisions"]).show()
 
 # %% tags=["remove-cell"]
 for name, column in {"turning_most": "turned", "turning_largest": "survives"}.items():
-    option = figures_of_decisions.turning_most(results["decisions"], column)
+    option = tables.turning_most(results["decisions"], column)
     glue(name, option, display=False)
 
 # %% [markdown]

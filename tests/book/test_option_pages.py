@@ -149,7 +149,7 @@ def test_the_decisions_that_turn_the_winner_are_named(
     rows = [("start", start), *((group, sign) for group in others for sign in others[group])]
     frame = pd.DataFrame(rows, columns=["group", "sign"])
     frame = frame.assign(low=frame["sign"] - 0.5, high=frame["sign"] + 0.5)
-    assert figures.deciding(frame) == told
+    assert tables.deciding(frame) == told
 
 
 @pytest.mark.parametrize(("mf", "winner"), [(0.3, "kNN"), (0.8, "MF")])
@@ -185,7 +185,7 @@ def test_nobody_is_ahead_of_what_was_trained_once() -> None:
     given["ratio_20"].n_seeds = 1
     for title in (figure.title, figures.ratios(given, None).title):
         assert title.startswith("MF was trained once")
-    assert figures.deciding(figure.rows).startswith("That is open here: MF was trained once")
+    assert tables.deciding(figure.rows).startswith("That is open here: MF was trained once")
 
 
 # -- lines -----------------------------------------------------------------------------------------
@@ -348,7 +348,7 @@ def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:
     np.testing.assert_allclose(bars["both significant"], [500 / 91, np.nan, 0.0, 0.0])
     np.testing.assert_allclose(bars["sign differs"], [900 / 91, np.nan, 300 / 91, 0.0])
     assert figure.title == "1 of 4 alternatives turn more pairs\nthan another split does (3 %)"
-    assert figures_of_decisions.turning_most(decisions(), "turned") == "A2 train on 80 %"
+    assert tables.turning_most(decisions(), "turned") == "A2 train on 80 %"
 
 
 def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:

@@ -71,16 +71,6 @@ _OF_START: tuple[tuple[str, str, str, str], ...] = (
 _GRADED = ("C2 graded gain", "C2 liked from one lower", "C2C Kendall's tau", "C2C RBO(0.8)")
 """Rows that tell apart the stars that some data have merged; of such data there are none."""
 
-_DECIDED: Mapping[str, str] = {
-    "A2": "how ratings are split",
-    "B1": "who is asked",
-    "C1": "what is ranked",
-    "C2": "what a list is worth",
-    "C2C": "what a condensed list is worth",
-    "C3": "how users are averaged",
-}
-"""What is decided, in words, by the groups of rows."""
-
 
 def _trained_once(systems: Results) -> bool:
     return any(each.n_seeds == 1 for each in systems.grid.systems if each.name in READINGS)
@@ -123,34 +113,6 @@ def configurations(results: Mapping[str, Any]) -> Figure:
         partial(differences, winners=_WINNERS, across="kNN − MF, % of MF", width=NARROW),
         "all-options",
     )
-
-
-def deciding(rows: pd.DataFrame) -> str:
-    """Say which decisions of the rows of `configurations` turn the winner, and to whom.
-
-    Examples
-    --------
-    >>> ends = {"low": [-1, 1, -3, -1], "high": [1, 3, -1, 1]}
-    >>> print(deciding(pd.DataFrame({"group": ["start", "A2", "A2", "C1"], **ends})))
-    How ratings are split (A2) can make either win.
-    """
-    if rows["low"].isna().all():
-        return "That is open here: MF was trained once, and nobody knows its luck."
-    signs = np.sign(rows["low"]).where(rows["low"] * rows["high"] > 0, 0)
-    by_group = {group: set(own) - {0.0} for group, own in signs.groupby(rows["group"], sort=False)}
-    before = by_group.pop("start")
-    turned = {group: won - before for group, won in by_group.items()}
-    told = []
-    for winners, whom in (({1.0, -1.0}, "either"), ({1.0}, "kNN"), ({-1.0}, "MF")):
-        names = [f"{_DECIDED[group]} ({group})" for group, won in turned.items() if won == winners]
-        if names:
-            told.append(f"{' and '.join(names)} can make {whom} win")
-    if told:
-        text = "; ".join(told)
-        return f"{text[0].upper()}{text[1:]}."
-    ahead = next((name for sign, name in ((1.0, "kNN"), (-1.0, "MF")) if sign in before), "nobody")
-    doubt = "" if ahead == "nobody" or (signs != 0).all() else ", or nobody is for certain"
-    return f"None of these alone: {ahead} is ahead{doubt}, whichever is taken."
 
 
 def _compared(results: Mapping[str, Any]) -> Iterator[tuple[str, str, Quantity, Quantity]]:

@@ -56,13 +56,6 @@ def reversals(decisions: Table) -> Figure:
     )  # fmt: skip
 
 
-def turning_most(decisions: Table, column: str) -> str:
-    """Name the alternative that is first by a column of `decisions`, as the figure does."""
-    frame = decisions.frame[~decisions.frame["decision"].isin((NOISE, "D"))]
-    most = frame.loc[frame[column].idxmax()]
-    return alternative_name(most["decision"], most["option"])
-
-
 _SHOWN = (
     ("A2", "ratio 0.2"),
     ("A2", "uniform 0.2"),
