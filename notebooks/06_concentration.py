@@ -449,8 +449,8 @@ Markdown(f"{details}\n\n{setup.lengths_note(dataset)}")
 # *divided by the number of items once more*: in a catalogue of thousands it is thousands of times smaller
 # than a mean. What is left is
 #
-# $$LTI_\lambda\approx\frac{\lambda}{|I|}\sum_i\ln(r_i+1)
-# -\frac{\lambda}{|I|}\sum_i\ln(s_i+1)+\lambda\ln\frac{S+|I|}{R+|I|}\,.$$
+# $$\begin{aligned}LTI_\lambda\approx{}&\frac{\lambda}{|I|}\sum_i\ln(r_i+1)
+# -\frac{\lambda}{|I|}\sum_i\ln(s_i+1)\\&+\lambda\ln\frac{S+|I|}{R+|I|}\,.\end{aligned}$$
 #
 # The other terms are the same for whoever fills as many places; the first is the mean logarithm of the
 # counts, whose maximum is at even counts. So $\lambda$ scales LTI and orders nothing, and LTI as printed

@@ -376,10 +376,11 @@ def _found(claim: Claim, document: Document) -> str:
 
 
 def _measured(claim: Claim, document: Document) -> Mapping[str, Any] | None:
-    """Choose the part whose value a row shows: that beside a published one, else the first told."""
+    """Choose the part whose value a row shows: the first told, unless only others are published."""
     verdict = claim["verdicts"][shown_on(claim, document)]
-    against = (part for part in verdict["parts"] if part["measured"] and part["published"])
-    return next(against, None) or _lead(verdict)
+    lead = _lead(verdict)
+    against = [part for part in verdict["parts"] if part["measured"] and part["published"]]
+    return lead if lead in against or not against else against[0]
 
 
 def value_text(claim: Claim, part: Mapping[str, Any] | None) -> str:
