@@ -18,14 +18,19 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 from recbias.book.claim_page import claim_html, few_words, words
+from recbias.book.html import claim_link
 from recbias.book.scorecard import document_text, load_document
-from recbias.claims.ledger import claims
+from recbias.claims import claims
 from recbias.claims.reading import address
 
 SCORECARD = "notebooks/scorecard"
 """Only a book that has this page has pages of claims."""
 
 _CLAIM = re.compile(r'(?<=<a class="to-claim" )data-claim="([^"]+)"')
+
+_ID = re.compile(r"\b([A-Z]{3,6}\d\d-[A-Z0-9]+(?:-[A-Z0-9]+)*)\b")
+_RUNNING = (nodes.paragraph, nodes.emphasis, nodes.strong)
+"""What holds running text; a term, a title, code or a link is none."""
 
 edition_document = cache(document_text)
 """What the site ships of an edition; judged once for all its pages."""
@@ -69,6 +74,33 @@ def _index(app: Sphinx, name: str, title: str, text: str) -> None:
     app.builder.indexer.feed(name, f"{name}.html", title, page)
 
 
+def mark_claims(app: Sphinx, doctree: nodes.document) -> None:
+    """Name claims in running text as `recbias.book.html.claim_link` does (doctree-read)."""
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, _RUNNING) or not (found := _named(str(text))):
+            continue
+        text.parent.replace(text, found)
+
+
+def _named(text: str) -> list[nodes.Node]:
+    """Part a text where it names claims; nothing if it names none."""
+    known, pieces = _known(), _ID.split(text)
+    if not known.intersection(pieces[1::2]):
+        return []
+    return [
+        nodes.raw("", claim_link(piece, piece), format="html")
+        if piece in known
+        else nodes.Text(piece)
+        for piece in pieces
+        if piece
+    ]
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(claim.id for claim in claims())
+
+
 def link_claims(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
 ) -> None:
@@ -77,39 +109,6 @@ def link_claims(
         return
     up = "../" * pagename.count("/")
     context["body"] = _CLAIM.sub(lambda found: f'href="{up}{address(found[1])}"', context["body"])
-
-
-def link_ids(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Lead the id of a claim in running text to the page of the claim (event doctree-resolved)."""
-    if app.builder.format != "html" or SCORECARD not in app.env.found_docs:
-        return
-    up = "../" * docname.count("/")
-    for text in list(doctree.findall(nodes.Text)):
-        pieces = _id_of_claim().split(text)
-        if len(pieces) == 1 or _is_no_prose(text):
-            continue
-        new: list[nodes.Node] = []
-        for place, piece in enumerate(pieces):
-            if place % 2:
-                new.append(nodes.reference("", piece, refuri=f"{up}{address(piece)}"))
-            elif piece:
-                new.append(nodes.Text(piece))
-        text.parent.replace(text, new)
-
-
-@cache
-def _id_of_claim() -> re.Pattern[str]:
-    known = "|".join(sorted((claim.id for claim in claims()), key=len, reverse=True))
-    return re.compile(rf"(?<![\w/-])({known})(?![\w-])")
-
-
-def _is_no_prose(text: nodes.Text) -> bool:
-    """Tell what is code, a heading or a link already."""
-    kinds = (nodes.reference, nodes.literal, nodes.title, nodes.FixedTextElement, nodes.math)
-    parent = text.parent
-    while parent is not None and not isinstance(parent, kinds):
-        parent = parent.parent
-    return parent is not None
 
 
 def make_room(
@@ -124,8 +123,8 @@ def make_room(
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register everything with Sphinx."""
+    app.connect("doctree-read", mark_claims)
     app.connect("html-collect-pages", make_pages)
-    app.connect("doctree-resolved", link_ids)
     app.connect("html-page-context", link_claims, priority=400)
     app.connect("html-page-context", make_room, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

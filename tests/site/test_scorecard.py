@@ -19,6 +19,7 @@ from check_scorecard import check, check_verdicts
 from chromium import find_chromium, launch
 from recbias.book import scorecard
 from recbias.book.claim_page import claim_html
+from recbias.book.html import claim_link
 from recbias.claims import claims
 from recbias.claims.answers import answer
 from recbias.claims.judging import Verdict
@@ -291,23 +292,16 @@ def test_a_claim_leads_to_its_page_where_there_is_one(name: str, link: str) -> N
     assert context["body"] == body
 
 
-def test_the_id_of_a_claim_in_running_text_leads_to_its_page() -> None:
-    name, longer = "BCC17-L1", "BCC17-L1-PROOF"
-    said = nodes.paragraph("", nodes.Text(f"It stays ({name}; {longer}, X-{name})."))
-    link = nodes.reference("", name, refuri="elsewhere")
-    kept = (nodes.title("", name), nodes.literal("", name), nodes.paragraph("", "", link))
+def test_claims_in_running_text_lead_to_their_pages_and_nothing_else_does() -> None:
     page = nodes.document(None, None)
-    page.extend((said, *kept))
-    before = [str(node) for node in kept]
-    app = SimpleNamespace(
-        builder=SimpleNamespace(format="html"),
-        env=SimpleNamespace(found_docs={claimpages.SCORECARD}),
-    )
-    claimpages.link_ids(app, page, "notebooks/index")
-    found = {link.astext(): link["refuri"] for link in said.findall(nodes.reference)}
-    assert found == {each: f"../claims/{each}.html" for each in (name, longer)}
-    assert said.astext() == f"It stays ({name}; {longer}, X-{name})."
-    assert [str(node) for node in kept] == before
+    code = nodes.literal("", "BCC17-F2A")
+    page += nodes.paragraph("", "", nodes.Text("Say so (BCC17-F2A, BCC17-F99), "), code)
+    page += nodes.paragraph("", "Nothing of BCC17 here.")
+    claimpages.mark_claims(SimpleNamespace(), page)
+    (link,) = page.findall(nodes.raw)
+    assert link.astext() == claim_link("BCC17-F2A", "BCC17-F2A")
+    said = "Say so (" + link.astext() + ", BCC17-F99), BCC17-F2A"
+    assert [each.astext() for each in page] == [said, "Nothing of BCC17 here."]
 
 
 def test_an_edition_is_called_without_brackets_unless_two_would_share_the_name() -> None:
