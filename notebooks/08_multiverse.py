@@ -373,7 +373,7 @@ stated
 # ## What we had to decide
 #
 # - **Seven of ten decisions** are crossed here. Which ratings count (A1), users without a list (C4) and the paired
-#   test (D) are left to [your own multiverse](#rerun-multiverse): the first needs other ratings, the second does nothing
+#   test (D) are left to [your own multiverse](#rerun-universes): the first needs other ratings, the second does nothing
 #   to systems that serve everybody, and the third turns no sign.
 # - **Which options**: what the four papers used, two to four of each decision. Another list is another multiverse, and
 #   a share of universes is a share of *this* list.
@@ -392,7 +392,7 @@ stated
 # recbias run 08_multiverse --dataset my_ratings.csv -p a "Item kNN" -p b SLIM
 # ```
 #
-# Other options, and all that [this page](#rerun-multiverse) does, from Python:
+# Other options, and all that [this page](#rerun-universes) does, from Python:
 # `recbias.multiverse.universes(data, a, b, options)`.
 #
 # ## Exercises
