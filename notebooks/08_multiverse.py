@@ -203,7 +203,7 @@ figures.by_option(crossed, options).show()
 # who doubts a result looks for first:
 
 # %% tags=["hide-input"]
-Markdown(tables.turning_table(crossed, options))
+Markdown(tables.turning_list(crossed, options))
 
 # %% [markdown]
 # ```{glue:figure} fig_turning

@@ -90,7 +90,7 @@ MOST_WAYS = 8
 """Ways to turn a winner that are listed; of others it is said how many there are."""
 
 
-def turning_table(crossed: Table, options: Options) -> str:
+def turning_list(crossed: Table, options: Options) -> str:
     """List the fewest changes that turn the winner of the start, in all ways."""
     first, rows = first_of(crossed), []
     for against in systems_of(crossed):
@@ -105,19 +105,18 @@ def turning_table(crossed: Table, options: Options) -> str:
         if len(texts) > MOST_WAYS:
             texts = [*texts[:MOST_WAYS], f"{len(texts) - MOST_WAYS} more"]
         winner = {1: first, -1: against, 0: "nobody"}[sign]
-        rows.append(
-            (against, winner, str(n_changes) if ways else "nothing turns it", "; ".join(texts))
-        )
-    heads = [f"{first} against", "ahead at the start", "fewest changes", "all ways"]
-    return markdown_table(heads, rows)
+        number = "one change turns" if n_changes == 1 else f"{n_changes} changes turn"
+        turns = f"{number} it, and no fewer:" if ways else "nothing turns it."
+        rows.append(f"- Against {against} {winner} is ahead at the start; {turns}")
+        rows += [f"  - {text}" for text in texts]
+    return "\n".join(rows)
 
 
 def truth_table(pairs: Table) -> str:
     """Say of which pairs it is told who is better, and how often that is true where it is known."""
     frame = called_pairs(pairs)
     known = bool(pairs.frame["true"].notna().any())
-    heads = ["pairs with", "of 120", *(["right", "wrong"] if known else [])]
-    heads[1] = f"of {len(pairs.frame)}"
+    heads = ["pairs with", f"of {len(pairs.frame)}", *(["right", "wrong"] if known else [])]
     rows = [
         (CALLED[row["called"]], *(str(row[name]) for name in ("pairs", "right", "wrong")))
         for row in frame.to_dict("records")
