@@ -304,8 +304,8 @@ figures.calibration().show()
 
 # %% [markdown] tags=["general"]
 # In these worlds agreement is nearly always right, with any weights: weights let *more* be called robust, they do not
-# make the word truer. Real data are another matter. On CM100k and Coat, whose judgments of random items no universe
-# sees, the same was asked of the same five systems (six draws of options for each pair, which are not independent):
+# make the word truer. On CM100k and Coat, whose judgments of random items no universe sees, the same was asked of the
+# same five systems (six draws of options for each pair, which are not independent):
 
 # %% tags=["hide-input"]
 Markdown(tables.called_table())
