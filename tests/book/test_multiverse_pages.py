@@ -255,7 +255,7 @@ def test_what_is_called_robust_on_data_is_counted_in_the_file() -> None:
 
 
 def test_what_the_page_says_of_weights_is_so_in_the_worlds_kept_apart() -> None:
-    """More is called robust by trust than by count, and nine of ten of it are true in either way."""
+    """More is called robust by trust than by count; nine of ten are true in either way."""
     called = told.called().set_index(["row", "line"])
     assert called["value"].min() > 90
     for relation in set(called.index.get_level_values("row")):
