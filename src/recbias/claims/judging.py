@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from recbias.claims.records import ClaimCriterion, Record
 from recbias.claims.topics import Judged, chapters, find_judged
 from recbias.data.datasets import dataset_info, is_path
 from recbias.errors import ConfigError, StoreError
+from recbias.experiment.documents import digest
 from recbias.experiment.results import (
     SIMULATIONS,
     StoredResult,
@@ -334,14 +335,27 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
             f"{', '.join(missing)}\nrestore them, or record them again where the data is: "
             f"recbias run {chapter} --dataset {dataset} --record"
         )
-    for origin in ("recorded", "live"):
-        results = {
-            name: load_result(path, origin=origin, dataset=dataset)
-            for name, path in _paths(chapter, dataset, origin).items()
-        }
-        if results:
-            return results
-    return {}
+    if recorded := {
+        name: _recorded(path, dataset, _content(path))
+        for name, path in _paths(chapter, dataset, "recorded").items()
+    }:
+        return recorded
+    return {
+        name: load_result(path, origin="live", dataset=dataset)
+        for name, path in _paths(chapter, dataset, "live").items()
+    }
+
+
+def _content(path: Path) -> tuple[str, ...]:
+    """Digest the files of a result."""
+    files = (path.with_suffix(suffix) for suffix in (".json", ".parquet"))
+    return tuple(digest(file.read_bytes()) for file in files if file.is_file())
+
+
+@lru_cache(maxsize=256)
+def _recorded(path: Path, dataset: str, content: tuple[str, ...]) -> StoredResult:
+    """Load a recorded result, once for each `content`: all sentences of a page ask for the same."""
+    return load_result(path, origin="recorded", dataset=dataset)
 
 
 def _paths(chapter: str, dataset: str, origin: str) -> dict[str, Path]:
