@@ -304,7 +304,7 @@ def judge_chapter(topic: str, results: ChapterResults) -> list[Verdict]:
     return [_judge(claim, results, judged, load) for claim in claims() if claim.topic == topic]
 
 
-def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
+def load_chapter(chapter: str, dataset: str, only: str = "") -> dict[str, StoredResult]:
     """Load a chapter's results on one dataset: recorded ones, else those of the last live run.
 
     Parameters
@@ -313,6 +313,8 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
         Name of its notebook.
     dataset
         Name of the dataset, or path of a table.
+    only
+        Name of the one result that is wanted; all if empty.
 
     Returns
     -------
@@ -327,22 +329,22 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
         stale or lost then is absent, or could never be renewed on a page that shows it.
     """
     chapters()  # importing them makes known what their results were made by
+    recorded, live = (_paths(chapter, dataset, origin) for origin in ("recorded", "live"))
     if is_recording():
-        return _usable(chapter, dataset, "recorded") | _usable(chapter, dataset, "live")
+        found = _usable(recorded, dataset, "recorded") | _usable(live, dataset, "live")
+        return {name: result for name, result in found.items() if only in ("", name)}
     if missing := missing_results(dataset, chapter):
         raise StoreError(
             f"{results_dir(dataset, recorded=True) / chapter}: its results are missing: "
             f"{', '.join(missing)}\nrestore them, or record them again where the data is: "
             f"recbias run {chapter} --dataset {dataset} --record"
         )
-    if recorded := {
-        name: _recorded(path, dataset, _content(path))
-        for name, path in _paths(chapter, dataset, "recorded").items()
-    }:
-        return recorded
     return {
-        name: load_result(path, origin="live", dataset=dataset)
-        for name, path in _paths(chapter, dataset, "live").items()
+        name: _recorded(path, dataset, _content(path))
+        if recorded
+        else load_result(path, origin="live", dataset=dataset)
+        for name, path in (recorded or live).items()
+        if only in ("", name)
     }
 
 
@@ -362,10 +364,10 @@ def _paths(chapter: str, dataset: str, origin: str) -> dict[str, Path]:
     return stored_results(results_dir(dataset, recorded=origin == "recorded") / chapter)
 
 
-def _usable(chapter: str, dataset: str, origin: str) -> dict[str, StoredResult]:
+def _usable(paths: Mapping[str, Path], dataset: str, origin: str) -> dict[str, StoredResult]:
     """Load a chapter's results but those that are stale or damaged."""
     usable: dict[str, StoredResult] = {}
-    for name, path in _paths(chapter, dataset, origin).items():
+    for name, path in paths.items():
         with suppress(StoreError):
             usable[name] = load_result(path, origin=origin, dataset=dataset)
     return usable
