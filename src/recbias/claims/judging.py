@@ -339,25 +339,34 @@ def load_chapter(chapter: str, dataset: str, only: str = "") -> dict[str, Stored
             f"{', '.join(missing)}\nrestore them, or record them again where the data is: "
             f"recbias run {chapter} --dataset {dataset} --record"
         )
+    load = _load_recorded if recorded else _load_live
     return {
-        name: _recorded(path, dataset, _content(path))
-        if recorded
-        else load_result(path, origin="live", dataset=dataset)
-        for name, path in (recorded or live).items()
-        if only in ("", name)
+        name: load(path, dataset) for name, path in (recorded or live).items() if only in ("", name)
     }
 
 
-def _content(path: Path) -> tuple[str, ...]:
-    """Digest the files of a result."""
+def _load_live(path: Path, dataset: str) -> StoredResult:
+    return load_result(path, origin="live", dataset=dataset)
+
+
+def _load_recorded(path: Path, dataset: str) -> StoredResult:
+    """Load a recorded result, or find it where it was loaded before: all sentences of a page ask.
+
+    What is given is what the files hold now, and what this code would compute now.
+    """
     files = (path.with_suffix(suffix) for suffix in (".json", ".parquet"))
-    return tuple(digest(file.read_bytes()) for file in files if file.is_file())
+    result = _loaded(
+        path, dataset, tuple(digest(file.read_bytes()) for file in files if file.is_file())
+    )
+    if result.key != result.key_of(result.parameters, result.dataset["hashes"]):
+        return load_result(path, dataset=dataset)  # which says what is wrong
+    return result
 
 
 @lru_cache(maxsize=256)
-def _recorded(path: Path, dataset: str, content: tuple[str, ...]) -> StoredResult:
-    """Load a recorded result, once for each `content`: all sentences of a page ask for the same."""
-    return load_result(path, origin="recorded", dataset=dataset)
+def _loaded(path: Path, dataset: str, content: tuple[str, ...]) -> StoredResult:
+    """Load a recorded result, once for each `content` of its files."""
+    return load_result(path, dataset=dataset)
 
 
 def _paths(chapter: str, dataset: str, origin: str) -> dict[str, Path]:

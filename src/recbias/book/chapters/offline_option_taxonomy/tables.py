@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from recbias.book.chapters.offline_option_taxonomy.truths import (
 )
 from recbias.book.findings import said
 from recbias.book.html import folded, interval_text, markdown_table, plain
+from recbias.claims.judging import load_chapter
 from recbias.claims.quantities import over_worlds
 from recbias.claims.regions import defined
 from recbias.experiment.decisions import (
@@ -276,13 +278,13 @@ def _in_percent(row: Mapping[Any, Any]) -> str:
 
 def held_table(results: Mapping[str, Any]) -> str:
     """Write about how many pairs full and condensed lists are right, by people's judgments."""
-    rows = []
+    rows, load = [], cache(load_chapter)
     for data, name in _HELD.items():
         found = []
         for lists in ("DEFAULT", "CONDENSED"):
             for side in ("", "-WRONG"):
                 record, form = f"own/{name}-{lists}{side}", "{value:cases} of {cases}"
-                share = said(record, results, holds=form, refuted=form, open=form)
+                share = said(record, results, load=load, holds=form, refuted=form, open=form)
                 found.append(share or "–")
         rows.append((data, *found))
     head = ("", "full: right", "wrong", "condensed: right", "wrong")
