@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.colors import to_rgb
+from matplotlib.rcsetup import cycler
 from matplotlib.ticker import FuncFormatter
 
 WIDTH = 6.4
@@ -27,13 +29,13 @@ COLOURS = [
 ]  # fmt: skip
 """Ten colours that are told apart with any colour vision: seaborn's palette `colorblind`."""
 
-_PLAIN = {
+_PLAIN: dict[Any, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": ".8",
     "axes.grid": True,
     "axes.labelcolor": ".15",
     "axes.linewidth": 1.25,
-    "axes.prop_cycle": mpl.cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(color=COLOURS),
     "grid.color": ".8",
     "grid.linewidth": 1.0,
     "legend.title_fontsize": 12,
