@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from recbias.book.chapters.offline_option_taxonomy.truths import (
 )
 from recbias.book.findings import said
 from recbias.book.html import folded, interval_text, markdown_table, plain
+from recbias.claims.judging import load_chapter
 from recbias.claims.quantities import over_worlds
 from recbias.claims.regions import defined
 from recbias.experiment.decisions import (
@@ -323,12 +325,19 @@ def _in_percent(row: Mapping[Any, Any]) -> str:
 
 def held_table(results: Mapping[str, Any]) -> str:
     """Write about how many pairs full and condensed lists are right, by people's judgments."""
-    rows = []
+    rows, load = [], cache(load_chapter)
     for data, name in _HELD.items():
         found = []
         for lists in ("DEFAULT", "CONDENSED"):
             told = [
-                said(f"own/{name}-{lists}{end}", results, holds=form, refuted=form, open=form)
+                said(
+                    f"own/{name}-{lists}{end}",
+                    results,
+                    load=load,
+                    holds=form,
+                    refuted=form,
+                    open=form,
+                )
                 for end, form in (("", "{value:cases}"), ("-WRONG", "{value:cases} of {cases}"))
             ]
             found.append(" / ".join(text or "–" for text in told))
