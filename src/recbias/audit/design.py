@@ -53,15 +53,15 @@ def own_design(
         least = step_below_top(dataset.ratings.scale, dataset.ratings.value)
         protocol = f"AI-AN-AR rel>={exact(least)}"
     parsed = parse_metric(metric)
-    if parsed.declaration.better is None:
-        raise ConfigError(
-            f"{parsed}: neither higher nor lower is better, so that nobody wins by it\n"
-            "audit a metric such as P@10"
-        )
     if parsed.kind == "system":
         raise ConfigError(
             f"{parsed}: it is of the system as a whole, so that users cannot be compared\n"
             "audit a metric that each user has, such as P@10"
+        )
+    if parsed.declaration.better is None:
+        raise ConfigError(
+            f"{parsed}: neither higher nor lower is better, so that nobody wins by it\n"
+            "audit a metric such as P@10"
         )
     return Options(
         protocol=Protocol.parse(protocol),

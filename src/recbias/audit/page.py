@@ -29,6 +29,7 @@ h2 { font-size: 1.2rem; margin-top: 2.2rem; border-top: 1px solid var(--line);
   padding: 0 .4em; white-space: nowrap; }
 .holds { color: var(--a); } .does-not-hold { color: var(--b); } .open { color: var(--soft); }
 .soft { color: var(--soft); }
+p, li { overflow-wrap: anywhere; }
 .wide { overflow-x: auto; position: relative; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line);
@@ -195,12 +196,14 @@ def _curve(points: Sequence[float], names: Sequence[str]) -> str:
     line = " ".join(f"{x(place):.1f},{y(value):.1f}" for place, value in enumerate(points))
     says = f"Designs from the worst for {names[0]} to the best; above the line it is ahead"
     return (
-        f'<div class="soft">{escape(names[0])} ahead</div><svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(says)}">'
+        f'<div class="soft">{escape(names[0])} ahead</div>'
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(says)}">'
         f'<line x1="0" x2="{width}" y1="{height / 2}" y2="{height / 2}" stroke="currentColor" '
         'stroke-width="1"/>'
         f'<polyline points="{line}" fill="none" stroke="var(--a)" stroke-width="3"/>'
         "</svg>"
-        f'<div class="soft">{escape(names[1])} ahead</div><p class="soft">{escape(says)}, in standard deviations of users\' differences '
+        f'<div class="soft">{escape(names[1])} ahead</div>'
+        f'<p class="soft">{escape(says)}, in standard deviations of users\' differences '
         f"(up to {most:.2f}).</p>"
     )
 
