@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import combinations, product
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from recbias import System, load_dataset
 from recbias._system.streams import stream
 from recbias.data.simulation import parse_world
+from recbias.errors import ConfigError
 from recbias.multiverse import agreement, default_options, universes, weights
 from recbias.multiverse.agreement import Tried, effects, right, tried_signs, true_signs
 from recbias.multiverse.kinds import (
@@ -101,6 +103,34 @@ def test_truth_is_what_lists_hold_by_all_true_ratings():
         np.sign(means[a.name] - means[b.name]) for a, b in combinations(SYSTEMS, 2)
     ]
     assert any(truth.sure for truth in truths)
+
+
+def test_a_truth_that_not_all_splits_tell_is_none(monkeypatch):
+    """The twin of all others: what is missing is in no row, and must not be read from the last."""
+    right_way = agreement.universes
+
+    def without_the_second(*args, **how):
+        found = right_way(*args, **how)
+        found.cross[:, 1] = -1
+        refused = pd.DataFrame({"reason": ["too few"], "combinations": [2]})
+        return dataclasses.replace(found, refused=refused)
+
+    monkeypatch.setattr(agreement, "universes", without_the_second)
+    with pytest.raises(ConfigError, match="truth: too few"):
+        true_signs(SMALL, SYSTEMS[:2], "truth", "AI-AN-AR rel>=4", (5, 6))
+
+
+@pytest.mark.parametrize("gap", [1e-15, 1e-6])
+def test_a_truth_of_rounding_is_a_tie(monkeypatch, gap):
+    right_way = agreement.universes
+
+    def rounded(*args, **how):
+        found = right_way(*args, **how)
+        return dataclasses.replace(found, table=found.table.assign(difference=gap))
+
+    monkeypatch.setattr(agreement, "universes", rounded)
+    (truth,) = true_signs(SMALL, SYSTEMS[:2], "truth", "AI-AN-AR rel>=4", (5, 6))
+    assert (truth.p, truth.ndcg) == ((0, 0) if gap < 1e-12 else (1, 1))
 
 
 OPTIONS = {
@@ -208,6 +238,33 @@ def test_kinds_of_the_data_decide_where_they_differ():
     assert elsewhere[0, 0] < elsewhere[1, 0]
 
 
+def planted_pairs():
+    """Worlds in which B1 matters to who ranks all items alone, and turns what that is worth."""
+    known = {"B1": ("", "users=tested"), "C1": ("AI-AN-AR", "condensed")}
+    tried = Tried(known, [], np.empty(0))
+    return summed(
+        [(kind, effects(tried, np.array([[0.9, 0.6], [0.6, 0.8]]), known, 4))
+         for kind in KINDS for _ in range(12)]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("sums", [None, planted_pairs()], ids=["learned", "planted"])
+def test_the_order_in_which_decisions_are_named_plays_no_part(sums):
+    known = default_options(load_dataset(SMALL))
+    options = {decision: known[decision] for decision in ("A2", "B1", "C1", "C2", "C3")}
+    ahead = weigh(options, 4, KINDS[:1], sums)
+    behind = weigh(dict(reversed(list(options.items()))), 4, KINDS[:1], sums)
+    np.testing.assert_allclose(behind.T, ahead, atol=1e-12)
+    # The twin: pairs of options count for nothing, and the order could not be told.
+    found = learned_or(sums)
+    alone = found[[not key[4] for key in found.index]]
+    assert np.abs(weigh(options, 4, KINDS[:1], alone) - ahead).max() > 0.05
+
+
+def learned_or(sums):
+    return weights.learned() if sums is None else sums
+
+
 def test_nobody_has_a_say_who_is_no_better_than_a_coin():
     assert weigh(C1, 4, (), planted((0.4, 0.5))) is None
 
@@ -231,6 +288,15 @@ def test_the_word_is_used_where_it_was_deserved(n_right, n_wrong, may):
     assert may_say(Place((KINDS[4],)), apart) == may
     assert not may_say(Place((KINDS[0],)), apart)
     assert not may_say(Place((), "nowhere"), apart)
+
+
+def test_where_nobody_is_better_a_winner_that_is_called_robust_is_wrong():
+    """Else 15 of 18 on Coat would be 15 of 16, and the word could be used."""
+    apart = pd.concat([apart_of(34, 6), apart_of(0, 2, others=0).assign(P=0)])
+    assert called_robust(apart, KINDS) == (42, 34)
+    assert not may_say(Place((KINDS[4],)), apart)
+    undecided = apart_of(34, 6, others=5).assign(P=lambda of: of["P"].where(of.index < 40, 0))
+    assert called_robust(undecided, KINDS) == (40, 34)
 
 
 def test_one_kind_where_it_was_not_deserved_is_enough_to_leave_the_word_out():
@@ -257,6 +323,18 @@ def test_what_is_said_follows_weights_and_place(monkeypatch, wins):
     alike = trusted(found, dataset)
     assert (alike.weights == 1).all()
     assert alike.says == "unknown"
+
+
+def test_weights_of_what_cannot_be_combined_leave_universes_alike(monkeypatch):
+    """Only combinations that there are can have a say."""
+    options = {"C1": ("AI-AN-AR", "AI-AN-1R"), "B1": ("users=tested",)}
+    found = universes(SMALL, *SYSTEMS[:2], options, n_flips=1)
+    assert (found.cross[..., 0] < 0).tolist() == [[False], [True]]
+    monkeypatch.setattr(weights, "place_of", lambda *_: Place((KINDS[4],)))
+    monkeypatch.setattr(weights, "weigh", lambda *_: np.array([[0.0], [0.5]]))
+    assert (trusted(found, load_dataset(SMALL)).weights == 1).all()
+    monkeypatch.setattr(weights, "weigh", lambda *_: np.array([[0.2], [0.5]]))
+    assert trusted(found, load_dataset(SMALL)).weights.tolist() == [[0.2], [0.5]]
 
 
 def test_files_cover_all_options_that_worlds_have_and_all_worlds_kept_apart():
