@@ -284,3 +284,31 @@ def test_numbers_of_json_are_finite_or_null(audited):
             yield value
 
     assert all(map(math.isfinite, numbers(audited.record)))
+
+
+# ---- several side by side
+
+
+def test_audits_side_by_side(audited, tmp_path):
+    audited.save(tmp_path / "one.html")
+    turned = audit(WORLD, *PAIR[::-1], split="ratio 0.5", options=FEW)
+    turned.save(tmp_path / "other.html")
+    out = tmp_path / "both.html"
+    found = _recbias(
+        "audit", "--compare", tmp_path / "one.json", tmp_path / "other.json", "--out", out
+    )
+    assert found.exit_code == 0, found.output
+    text = out.read_text()
+    assert text.count("<tr>") == 3
+    assert audited.answer in text
+    assert turned.answer in text
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 99}', '{"format": 1}'])
+def test_what_is_no_audit_is_named(text, tmp_path):
+    file = tmp_path / "strange.json"
+    file.write_text(text)
+    found = _recbias("audit", "--compare", file, "--out", tmp_path / "both.html")
+    assert found.exit_code == 2
+    assert "strange.json" in found.output
+    assert not (tmp_path / "both.html").exists()

@@ -5,6 +5,7 @@ designs around the reader's own, `comparison` measures some of them in full, `si
 `page` writes what was found.
 """
 
-from recbias.audit.auditing import Audit, audit
+from recbias.audit.auditing import Audit, audit, read_audit
+from recbias.audit.page import side_by_side
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "audit", "read_audit", "side_by_side"]

@@ -23,7 +23,7 @@ from recbias.audit.sides import is_scores, is_whole, side
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.datasets.describe import describe
 from recbias.data.selection import Selection
-from recbias.errors import ConfigError, DataWarning
+from recbias.errors import ConfigError, DataWarning, MissingData, StoreError
 from recbias.experiment.decisions import methods_paragraph
 from recbias.experiment.engine import Workers
 from recbias.experiment.options import Options
@@ -33,7 +33,7 @@ from recbias.multiverse import Universes, trusted, universes
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System, as_system, line_up
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "audit", "read_audit"]
 
 FORMAT = 1
 _POINTS = 240
@@ -79,6 +79,30 @@ class Audit:
         page = page_of(self.record)
         write_atomically(out.with_suffix(".json"), text.encode())
         write_atomically(out.with_suffix(".html"), page.encode())
+
+
+def read_audit(path: Path) -> Mapping[str, Any]:
+    """Read the record of an audit.
+
+    Raises
+    ------
+    MissingData
+        If there is no such file.
+    StoreError
+        If it is not what `Audit.save` writes.
+    """
+    if not path.is_file():
+        raise MissingData(f"no file {path}\nname the JSON that an audit left beside its page")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["format"] != FORMAT:
+            raise StoreError(
+                f"{path}: of format {record['format']}, expected {FORMAT}; audit again"
+            )
+        page_of(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(f"{path}: not the record of an audit ({error!r})") from None
+    return dict(record)
 
 
 def audit(

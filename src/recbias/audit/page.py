@@ -9,7 +9,7 @@ from typing import Any
 
 from recbias.experiment.typesetting import latex_text
 
-__all__ = ["latex_of", "page_of"]
+__all__ = ["page_of", "side_by_side"]
 
 _SIGNS = {"holds": "✓", "does not hold": "✗", "open": "?"}
 _SHOWN_SIGNALS = 3
@@ -62,19 +62,54 @@ def page_of(record: Mapping[str, Any]) -> str:
     parts = [_first(record), _designs(record), _multiverse(record), _samples(record)]
     parts += [_seeds(record), _users(record), _hidden(record), _signals(record), _data(record)]
     parts += [_methods(record)]
+    return _whole(f"{title}: {sentence['answer']}", filter(None, parts))
+
+
+def side_by_side(records: Sequence[Mapping[str, Any]]) -> str:
+    """Write one page of several audits: what each says, and what it rests on."""
+    rows = []
+    for record in records:
+        sentence, found = record["sentence"], record["multiverse"]
+        fired = [signal["name"] for signal in record["signals"] if signal["fires"]]
+        changes = found["changes"]
+        rows.append(
+            [
+                f"{escape(sentence['a'])} beats {escape(sentence['b'])}<br>"
+                f"<span class='soft'>{escape(record['data']['title'])}</span>",
+                _badge(sentence["answer"]),
+                _lead(record["own"]["lead"]),
+                _percent(found["shares"]["decisions"]["wins"]),
+                _percent(found["shares"]["decisions"]["loses"]),
+                "–" if changes is None else str(changes),
+                escape("; ".join(fired)) or "none",
+            ]
+        )
+    heads = ["sentence", "answer", "lead, 95 % interval", "designs won", "lost",
+             "changes that turn it", "warnings"]  # fmt: skip
+    rule = escape(records[0]["sentence"]["rule"]) if records else ""
+    return _whole(
+        "Audits side by side",
+        ["<h1>Audits side by side</h1>", _table(heads, rows), f"<p class='soft'>{rule}</p>"],
+    )
+
+
+def _badge(answer: str) -> str:
+    kind = answer.replace(" ", "-")
+    return f'<span class="answer {kind}">{_SIGNS[answer]} {escape(answer)}</span>'
+
+
+def _whole(title: str, parts: Iterable[str]) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}: {escape(sentence['answer'])}</title>\n"
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(filter(None, parts))
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(parts)
         + "\n</main>\n</body>\n</html>\n"
     )
 
 
 def _first(record: Mapping[str, Any]) -> str:
     sentence, said = record["sentence"], record["data"]["said"]
-    kind = sentence["answer"].replace(" ", "-")
     fired = [signal for signal in record["signals"] if signal["fires"]]
     lines = [f"<li><strong>{escape(s['name'])}</strong>: {escape(s['evidence'])}</li>"
              for s in fired[:_SHOWN_SIGNALS]]  # fmt: skip
@@ -86,8 +121,7 @@ def _first(record: Mapping[str, Any]) -> str:
     )  # fmt: skip
     return (
         f"<h1>{escape(sentence['a'])} beats {escape(sentence['b'])} "
-        f'<span class="answer {kind}">{_SIGNS[sentence["answer"]]} '
-        f"{escape(sentence['answer'])}</span></h1>\n"
+        f"{_badge(sentence['answer'])}</h1>\n"
         f"<p>{escape(sentence['paragraph'])}</p>\n{warned}\n"
         f'<p class="soft">{escape(record["data"]["title"])}: {escape(said["size"])}.</p>\n'
         f"<details><summary>The rule, fixed before any result</summary>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -206,7 +206,7 @@ def variations(system: System) -> list[System]:
     Of scores from elsewhere, and of classes of a reader's own, there are none.
     """
     defined = algorithm(system.algorithm)
-    if not is_own(defined):
+    if not is_own(defined) or not is_dataclass(defined):
         return []
     found = {}
     for declared in fields(defined):

@@ -22,14 +22,15 @@ from recbias.cli.table_options import (
 )
 from recbias.data.datasets import is_path, own_table
 from recbias.errors import ConfigError
+from recbias.experiment.store import write_atomically
 
 
 @click.command(short_help="Say whether A beats B on your data, whatever one decides.")
-@click.argument("name", metavar="NAME|FILE")
+@click.argument("names", metavar="NAME|FILE", nargs=-1, required=True)
+@click.option("--compare", is_flag=True, help="Put audits side by side: each FILE is one's JSON.")
 @click.option(
     "--a",
     "first",
-    required=True,
     metavar="SIDE",
     help="[NAME=]PATH of scores, [NAME=]MODULE:CLASS, or the name of a system.",
 )
@@ -55,8 +56,9 @@ from recbias.errors import ConfigError
 @data_dir_option
 @scheduler_option
 def audit(
-    name: str,
-    first: str,
+    names: tuple[str, ...],
+    compare: bool,
+    first: str | None,
     second: str | None,
     baselines: bool,
     metric: str,
@@ -74,14 +76,25 @@ def audit(
     Ends with 0 where the sentence holds, 3 where it does not, 4 where it is open.
     """
     from recbias.audit import audit as judge
+    from recbias.audit import read_audit, side_by_side
     from recbias.audit.sides import folds_of
 
-    if (second is None) == (not baselines):
-        raise ConfigError("say what A is to beat: either --b SIDE, or --baselines")
     if out.suffix != ".html" or out.is_dir() or not out.parent.is_dir():
         raise ConfigError(
             f"--out {out}: expected a file that ends in .html, in a folder that is there"
         )
+    if compare:
+        page = side_by_side([read_audit(Path(name)) for name in names])
+        write_atomically(out, page.encode())
+        click.echo(out)
+        return
+    if len(names) > 1:
+        raise ConfigError(f"one table at a time, got {', '.join(names)}; --compare takes several")
+    if first is None:
+        raise ConfigError("say what is to win: --a SIDE")
+    (name,) = names
+    if (second is None) == (not baselines):
+        raise ConfigError("say what A is to beat: either --b SIDE, or --baselines")
     record = folds_of(first, second)
     say_read(load_said(name, options))
     table = own_table(name, read_options(options)) if is_path(name) else None
