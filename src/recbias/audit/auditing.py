@@ -136,7 +136,7 @@ def audit(
         The reader's own design.
     options
         Texts by decision, as of :func:`recbias.multiverse.universes`; by default the defensible
-        ones, the reader's own first.
+        ones, the reader's own first. What no decision sets is as in the reader's own design.
     workers
         Local processes. The results do not depend on it.
     data_dir
@@ -199,6 +199,7 @@ class _Audit:
         whole = all(map(is_whole, self.pair))
         trainable = not any(map(is_scores, self.pair))
         chosen = comparison.cases(self.design, whole_lists=whole)
+        start = None if options is None else str(self.design)
         if options is None:
             options = around(self.design, self.loaded, trainable=trainable, whole_lists=whole)
         kept = Selection.parse(str(self.design.select)).of(self.loaded, seed=self.design.seed)
@@ -206,7 +207,7 @@ class _Audit:
         parts: dict[str, Callable[[], Any]] = {
             "your design": self._own,
             "other designs": lambda: self._compared(chosen),
-            "all designs": lambda: self._universes(options),
+            "all designs": lambda: self._universes(options, start),
             "samples": lambda: self._sampled() if whole else [],
             "seeds": lambda: self._seeds() if trainable else [],
             "what accuracy hides": self._hidden,
@@ -215,8 +216,9 @@ class _Audit:
         with tqdm(parts.items(), desc="audit", unit="part", leave=False) as bar:
             for name, part in bar:
                 bar.set_postfix_str(name)
-                found[name] = part()
-        results, said = found["your design"]
+                found[name], said = _said_of_data(part)
+                found["warned"] = [*found.get("warned", ()), *said]
+        results, said = found["your design"], found["warned"]
         own = lead(results, self.pair, str(self.design.measured))
         designs = found["other designs"]
         designs[0]["optimum"] = comparison.optimum(splits, self.design)
@@ -235,9 +237,8 @@ class _Audit:
             ),
             signals.dropped(results, self.design, splits),
             signals.popular(own, headless),
-            signals.tied(*grid),
-            signals.untuned(*grid),
-            signals.asked_often(self.loaded, self.design, self.pair[0]),
+            *_said_of_data(lambda: [signals.tied(*grid), signals.untuned(*grid)])[0],
+            signals.asked_often(self.dataset, self.design, self.pair[0]),
         ]
         names = [system.name for system in self.pair]
         record = {
@@ -268,17 +269,12 @@ class _Audit:
         }
         return Audit(_plain(record))
 
-    def _own(self) -> tuple[Results, list[str]]:
+    def _own(self) -> Results:
         case = Case("own", str(self.design.protocol), str(self.design.measured))
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", DataWarning)
-            results = run(
-                asked(self.dataset, self.pair, self.design, case, (case.metric,)),
-                workers=self.workers, data_dir=self.data_dir,
-            )  # fmt: skip
-        said = [str(each.message).partition("\n")[0] for each in caught
-                if issubclass(each.category, DataWarning)]  # fmt: skip
-        return results, said
+        return run(
+            asked(self.dataset, self.pair, self.design, case, (case.metric,)),
+            workers=self.workers, data_dir=self.data_dir,
+        )  # fmt: skip
 
     def _compared(self, chosen: Sequence[Case]) -> list[dict[str, Any]]:
         return comparison.compared(
@@ -286,13 +282,11 @@ class _Audit:
             workers=self.workers, data_dir=self.data_dir,
         )  # fmt: skip
 
-    def _universes(self, options: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # the own design says it, once
-            found = universes(
-                self.dataset, *self.pair, options,
-                seeds=(self.design.seed,), workers=self.workers, data_dir=self.data_dir,
-            )  # fmt: skip
+    def _universes(self, options: Mapping[str, Sequence[str]], start: str | None) -> dict[str, Any]:
+        found = universes(
+            self.dataset, *self.pair, options, start=start,
+            seeds=(self.design.seed,), workers=self.workers, data_dir=self.data_dir,
+        )  # fmt: skip
         return _said(found, self.loaded, self.design.protocol.min_rating)
 
     def _sampled(self) -> list[dict[str, Any]]:
@@ -324,6 +318,18 @@ class _Audit:
             "users without likes": int(without),
             "cannot test": dict(self.loaded.info.cannot_test),
         }
+
+
+def _said_of_data(part: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """Do a part, and keep what it warned of: a page has room for it, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        found = part()
+    of_data = [each.message for each in caught if issubclass(each.category, DataWarning)]
+    for each in caught:
+        if not issubclass(each.category, DataWarning):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    return found, [str(message).partition("\n")[0] for message in of_data]
 
 
 def _of(pair: Sequence[System], values: Mapping[str, float]) -> dict[str, float]:

@@ -91,8 +91,9 @@ def dropped(results: Results, design: Options, splits: Sequence[Split]) -> Signa
     return Signal("users are left out", carry < FEWEST_USERS * tested, text, "07_offline_options")
 
 
-def asked_often(dataset: Dataset, design: Options, system: System) -> Signal:
+def asked_often(dataset: Any, design: Options, system: System) -> Signal:
     """Look for tuning on the test: many settings of one algorithm, measured on the same folds."""
+    called = asked(dataset, (system,), design, Case("", str(design.protocol), "P@10"), ("P@10",))
     name = "tuning on the test"
     settings = set()
     for path in sorted(cells_dir().glob("??/*.parquet")):
@@ -100,7 +101,7 @@ def asked_often(dataset: Dataset, design: Options, system: System) -> Signal:
         if (
             cell is not None
             and (cell["split"], cell["seed"]) == (str(design.split), design.seed)
-            and cell["dataset"] == dataset.name
+            and cell["dataset"] == called.dataset
             and cell["system"]["algorithm"] == system.algorithm
         ):
             settings.add(json.dumps(cell["system"]["parameters"], sort_keys=True))
