@@ -201,6 +201,21 @@ def test_headlines_are_claims_of_the_ledger_one_of_each_paper_at_least() -> None
     assert 'html">see chapter' in page
 
 
+def test_a_headline_that_holds_in_part_says_what_does_and_what_does_not() -> None:
+    document = told.document()
+    (claim,) = (each for each in document["claims"] if each["id"] == "BCC17-F2C")
+    verdict = claim["verdicts"][scorecard.shown_on(claim, document)]
+    part = dict.fromkeys(verdict["parts"][0]) | {"measured": False, "published": ""}
+    verdict["parts"] = [
+        part | {"verdict": word, "found": f"It {word}"} for word in ("holds", "refuted")
+    ]
+    verdict["lead"] = 2
+    claim["answers"]["reproduced"] = "partly"
+    assert "It holds. It refuted." in scorecard.headlines_html(document)
+    claim["answers"]["reproduced"] = "no"
+    assert "It holds" not in scorecard.headlines_html(document)
+
+
 # -- what counts apart ---------------------------------------------------------------------------
 
 APART = [claim.id for claim in claims() if not claim.asserts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 
@@ -393,6 +394,23 @@ def test_the_joint_test_leaves_out_medians_and_counts_paired_tests_once(found):
     assert np.isfinite(test["value"]).all()
     assert ((test["p"] * 20).round(9) % 1 == 0).all()
     assert math.isclose(test.loc["mean t", "value"], np.nanmean(found._t[:, 0]), rel_tol=1e-6)
+
+
+def test_who_wins_surely_in_the_joint_test_hangs_on_the_users_of_each_universe(table):
+    """Of three users a t of 2.5 is not sure, of a hundred it is: their rows are in no order."""
+    found = universes(table, *SYSTEMS, {"C2": ("metric: P@5", "metric: RR")}, n_flips=2)
+    for users, measured, t, expected in (
+        ([3, 100], [0, 1], [2.5, 2.5], 0.5),
+        ([3, 100], [1, 0], [-4, -3], -0.5),
+        ([100, 3], [1, 0], [5.0, -2.5], 0.0),
+    ):
+        other = dataclasses.replace(
+            found,
+            table=found.table.assign(n_users=users),
+            _measured=np.array(measured),
+            _t=np.outer(t, [1.0, -1.0, 1.0]).astype(np.float32),
+        )
+        assert other.joint_test().loc["sure wins - sure losses", "value"] == expected
 
 
 def test_workers_change_no_bit(found, table):

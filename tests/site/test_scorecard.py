@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from docutils import nodes
 from playwright.sync_api import Page, sync_playwright
 
 import bookkit
@@ -18,6 +19,7 @@ from check_scorecard import check, check_verdicts
 from chromium import find_chromium, launch
 from recbias.book import scorecard
 from recbias.book.claim_page import claim_html
+from recbias.book.html import claim_link
 from recbias.claims import claims
 from recbias.claims.answers import answer
 from recbias.claims.judging import Verdict
@@ -284,6 +286,18 @@ def test_a_claim_leads_to_its_page_where_there_is_one(name: str, link: str) -> N
     app = SimpleNamespace(env=SimpleNamespace(found_docs=set()))
     claimpages.link_claims(app, name, "", context, None)
     assert context["body"] == body
+
+
+def test_claims_in_running_text_lead_to_their_pages_and_nothing_else_does() -> None:
+    page = nodes.document(None, None)
+    code = nodes.literal("", "BCC17-F2A")
+    page += nodes.paragraph("", "", nodes.Text("Say so (BCC17-F2A, BCC17-F99), "), code)
+    page += nodes.paragraph("", "Nothing of BCC17 here.")
+    claimpages.mark_claims(SimpleNamespace(), page)
+    (link,) = page.findall(nodes.raw)
+    assert link.astext() == claim_link("BCC17-F2A", "BCC17-F2A")
+    said = "Say so (" + link.astext() + ", BCC17-F99), BCC17-F2A"
+    assert [each.astext() for each in page] == [said, "Nothing of BCC17 here."]
 
 
 def test_an_edition_is_called_without_brackets_unless_two_would_share_the_name() -> None:

@@ -48,8 +48,8 @@ PAPERS: Mapping[str, str] = {
 """What readers call the papers."""
 
 HEADLINES: Mapping[str, str] = {
-    "BCC17-F2C": "Test with one relevant item at a time (1R), and popularity wins no longer: pLSA "
-    "does, and popularity is second.",
+    "BCC17-F2C": "With one relevant item at a time (1R) pLSA wins on MovieLens, and popularity is "
+    "second.",
     "MCCRS20-F1-BL": "On MovieLens, systems with more hits in their lists have more misses, too: "
     "which of two systems is better hangs on which of the two one counts.",
     "CCM20-C-SIGFLIP": "Either of two good systems, kNN and MF, can win significantly, by how the "
@@ -206,7 +206,7 @@ def headlines_html(document: Document) -> str:
         f'<tr><th scope="row">{claim_link(name, escape(words))}'
         f' <span class="of">{escape(PAPERS[by_id[name]["paper"]])}{_chapter(by_id[name])}</span>'
         "</th>"
-        f'<td class="says">{_found(by_id[name], document)}</td>'
+        f'<td class="says">{_held(by_id[name], document)}{_found(by_id[name], document)}</td>'
         f"<td>{_reproduced(by_id[name])}</td></tr>"
         for name, words in HEADLINES.items()
         if name in by_id
@@ -362,6 +362,15 @@ def _found(claim: Claim, document: Document) -> str:
     )
     told = dict.fromkeys(each["found"] for each in (part, _measured(claim, document)) if each)
     return " ".join(f"{typeset(text)}." for text in told) + where
+
+
+def _held(claim: Claim, document: Document) -> str:
+    """Say of a claim that holds in part what does, which a row tells by what does not."""
+    verdict = claim["verdicts"][shown_on(claim, document)]
+    if claim["answers"]["reproduced"] != "partly":
+        return ""
+    held = next((part for part in verdict["parts"] if part["verdict"] == "holds"), None)
+    return f"{typeset(held['found'])}. " if held and held is not _lead(verdict) else ""
 
 
 def _measured(claim: Claim, document: Document) -> Mapping[str, Any] | None:

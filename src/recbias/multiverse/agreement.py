@@ -55,7 +55,7 @@ def true_signs(
     dataset: Any, systems: Sequence[System], test: str, lists: str, seeds: Sequence[int],
     **how: Any,
 ) -> list[Truth]:  # fmt: skip
-    """Tell who is better, by judgments that no universe sees.
+    """Tell who is better, by all pairs outside training; of those listed, universes see few.
 
     Parameters
     ----------

@@ -129,9 +129,10 @@ class Universes:
         -------
         DataFrame
             A row where universes weigh alike (``universes``), one where the options of each
-            decision do (``decisions``), each once that is another in some universe, as far as
-            combinations that are missing allow, and one for ``weights``. Columns ``wins``, ``surely wins`` (p of the universe's own test below
-            `LEVEL`), ``ties``, ``loses``, ``surely loses``.
+            decision do (``decisions``; those that are the same in all universes are one option), as
+            far as combinations that are missing allow, and one for ``weights``. Columns ``wins``,
+            ``surely wins`` (p of the universe's own test below `LEVEL`), ``ties``, ``loses``,
+            ``surely loses``.
 
         Raises
         ------
