@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 from recbias.book.claim_page import claim_html, few_words, words
-from recbias.book.html import claim_link, typeset
+from recbias.book.html import claim_link
 from recbias.book.scorecard import document_text, load_document
 from recbias.claims import claims
 from recbias.claims.reading import address
@@ -49,14 +49,14 @@ def make_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         places["sections"][name] = [[claim["id"].lower(), claim["id"], text]]
         places["claims"][name] = [claim["id"]]
         title = escape(f"{claim['id']}: {few_words(claim['claim'])}")
-        heading = f"{claim['id']}: {typeset(few_words(claim['claim']))}"
         if "\\(" in (body := claim_html(claim, document)):
             app.env.get_domain("math").data["has_equations"][name] = True
         yield (
             name,
             {
                 "title": title,
-                "body": f'<section id="{claim["id"].lower()}"><h1>{heading}</h1>{body}</section>',
+                "body": f'<section id="{claim["id"].lower()}"><h1>Claim {claim["id"]}</h1>'
+                f"{body}</section>",
             },
             "page.html",
         )

@@ -291,6 +291,8 @@ def test_shares_count_universes_and_weigh_decisions(found):
     sign, sure = found.table["sign"], found.table["p"] < 0.05
     assert shares.loc["universes", "wins"] == pytest.approx((sign > 0).mean())
     assert shares.loc["universes", "surely loses"] == pytest.approx(((sign < 0) & sure).mean())
+    assert shares.loc["universes", "surely wins"] == pytest.approx(((sign > 0) & sure).mean())
+    assert shares.loc["universes", "surely wins"] < shares.loc["universes", "wins"]
     np.testing.assert_allclose(shares[["wins", "ties", "loses"]].sum(axis=1), 1)
     # Nothing is missing here: decisions weigh alike where combinations do.
     combined = found.table["sign"].to_numpy()[found.cross]

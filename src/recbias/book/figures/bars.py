@@ -194,7 +194,7 @@ def _write_numbers(panel: _Panel, value: str, numbers: str, *, room: float) -> N
     limits = rows["ceiling"] if "ceiling" in rows else pd.Series(np.nan, index=rows.index)
     for place, (number, end, limit) in enumerate(zip(rows[value], ends, limits, strict=True)):
         most = f" at most {limit:g}" if limit == limit else ""
-        _write(panel.axis, defined(number, numbers), end, place)
+        _write(panel.axis, defined(number, numbers), end, place, gap=9)  # no minus: a whisker
         if most:
             panel.axis.annotate(
                 most, (end, place), (48, 0), va="center", textcoords="offset points"
@@ -203,8 +203,8 @@ def _write_numbers(panel: _Panel, value: str, numbers: str, *, room: float) -> N
     panel.axis.set_xlim(0, reach or 1)
 
 
-def _write(axis: Axes, text: str, end: float, place: int) -> None:
+def _write(axis: Axes, text: str, end: float, place: int, gap: int = 5) -> None:
     axis.annotate(
-        text, (np.nan_to_num(end), place), (5, 0), textcoords="offset points", va="center",
+        text, (np.nan_to_num(end), place), (gap, 0), textcoords="offset points", va="center",
         fontweight="bold",
     )  # fmt: skip
