@@ -160,10 +160,11 @@ Markdown(tables.shares_table(crossed, place, options, min_rating))
 #
 # Could the whole curve be luck? Universes share their users, so that hundreds of small $p$ are not hundreds of
 # answers. So 499 null curves were drawn: both systems are swapped at random users, the same in all universes, which
-# keeps what universes have in common. By their mean $t$,
+# keeps what universes have in common.
 # :::{finding} own/MULTIVERSE-JOINT
-# holds: the curve of kNN against MF (as in RankSys) lies outside of what such luck gives ($p$ = {value:.3f}).
-# refuted: the curve of kNN against MF (as in RankSys) is not told from such luck ($p$ = {value:.3f}).
+# holds: By its mean $t$ the curve of kNN against MF (as in RankSys) lies outside of what such luck gives
+#   ($p$ = {value:.3f}).
+# refuted: By its mean $t$ the curve of kNN against MF (as in RankSys) is not told from such luck ($p$ = {value:.3f}).
 # open: -
 # :::
 #
