@@ -275,7 +275,7 @@ Markdown(tables.truth_table(pairs))
 # open: -
 # :::
 #
-# The same on all data sets. *Turned by* is the fewest changes from the start; *of these true* is of the pairs with one
+# The same on each data set that is recorded. *Turned by* is the fewest changes from the start; *of these true* is of the pairs with one
 # winner in nine of ten universes that the truth tells apart.
 
 # %% tags=["hide-input"]
