@@ -226,10 +226,11 @@ def deciding(rows: pd.DataFrame) -> str:
         names = [f"{_DECIDED[group]} ({group})" for group, won in turned.items() if won == winners]
         if names:
             told.append(f"{' and '.join(names)} can make {whom} win")
+    ahead = next((name for sign, name in ((1.0, "kNN"), (-1.0, "MF")) if sign in before), "nobody")
     if told:
         text = "; ".join(told)
-        return f"{text[0].upper()}{text[1:]}."
-    ahead = next((name for sign, name in ((1.0, "kNN"), (-1.0, "MF")) if sign in before), "nobody")
+        start = "" if ahead == "nobody" else f"{ahead} is ahead at the start; "
+        return f"{start}{text}." if start else f"{text[0].upper()}{text[1:]}."
     doubt = "" if ahead == "nobody" or (signs != 0).all() else ", or nobody is for certain"
     return f"None of these alone: {ahead} is ahead{doubt}, whichever is taken."
 
