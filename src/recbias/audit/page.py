@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from recbias.audit.rule import rule_said
+from recbias.audit.words import decision_said, option_said
 from recbias.experiment.typesetting import latex_text
 
-__all__ = ["page_of", "side_by_side"]
+__all__ = ["page_of", "percent", "side_by_side"]
 
 _SIGNS = {"holds": "✓", "does not hold": "✗", "open": "?"}
 _SHOWN_SIGNALS = 3
@@ -44,8 +46,11 @@ svg { width: 100%; height: auto; display: block; }
 pre { background: var(--band); padding: .6rem; overflow-x: auto; white-space: pre-wrap;
   overflow-wrap: anywhere; }
 summary { cursor: pointer; }
-@media print { body { max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
-  details > *:not(summary) { display: block; } tr, svg { break-inside: avoid; } }
+@media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb;
+  --paper: #fff; --band: #f3f5f7; --a: #0b5cad; --b: #b35c00; }
+  body { max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
+  .wide { overflow: visible; } tr, svg { break-inside: avoid; }
+  details::details-content { content-visibility: visible; display: block; } }
 """
 
 
@@ -78,15 +83,15 @@ def side_by_side(records: Sequence[Mapping[str, Any]]) -> str:
                 f"<span class='soft'>{escape(record['data']['title'])}</span>",
                 _badge(sentence["answer"]),
                 _lead(record["own"]["lead"]),
-                _percent(found["shares"]["decisions"]["wins"]),
-                _percent(found["shares"]["decisions"]["loses"]),
+                percent(found["shares"]["decisions"]["wins"]),
+                percent(found["shares"]["decisions"]["loses"]),
                 "–" if changes is None else str(changes),
                 escape("; ".join(fired)) or "none",
             ]
         )
     heads = ["sentence", "answer", "lead, 95 % interval", "designs won", "lost",
              "changes that turn it", "warnings"]  # fmt: skip
-    rule = escape(records[0]["sentence"]["rule"]) if records else ""
+    rule = escape(rule_said("A", "B"))
     return _whole(
         "Audits side by side",
         ["<h1>Audits side by side</h1>", _table(heads, rows), f"<p class='soft'>{rule}</p>"],
@@ -166,26 +171,29 @@ def _multiverse(record: Mapping[str, Any]) -> str:
     found, names = record["multiverse"], [record["sentence"]["a"], record["sentence"]["b"]]
     shares = found["shares"]
     rows = [
-        [words, *(_percent(shares[key][column]) for column in ("wins", "surely wins", "ties",
+        [words, *(percent(shares[key][column]) for column in ("wins", "surely wins", "ties",
                                                                "loses", "surely loses"))]
         for key, words in (("decisions", "each decision's options alike"),
                            ("universes", "each design alike"))
     ]  # fmt: skip
     decisive = [
-        [escape(decision), _percent(effect)]
+        [escape(decision_said(decision)), percent(effect)]
         for decision, effect in sorted(found["importance"].items(), key=lambda row: -(row[1] or 0))
         if effect and effect >= 0.01
     ]
     options = [
-        [escape(decision), escape(option), "" if share is None else _bar(share),
-         _percent(share)]
+        [escape(decision_said(decision)), escape(_option(decision, option)),
+         "" if share is None else _bar(share),
+         percent(share)]
         for decision, by_option in found["by option"].items()
         for option, share in by_option.items()
     ]  # fmt: skip
-    flips = found["flips"]
+    flips = found["flips said"]
     listed = "".join(f"<li>{escape(flip)}</li>" for flip in flips[:12])
     more = f"<li>and {len(flips) - 12} more</li>" if len(flips) > 12 else ""
-    turning = f"<p>{escape(found['no start'])}</p>" if found["no start"] else (
+    turning = (
+        "<p>As nobody wins under your design, there is no winner that a change turns.</p>"
+    ) if found["no start"] else (
         f"<p>What turns the winner with {found['changes']} "
         f"change{'s' * (found['changes'] != 1)}:</p><ul>{listed}{more}</ul>"
         if flips else "<p>Nothing turns the winner.</p>"
@@ -244,14 +252,18 @@ def _curve(points: Sequence[float], names: Sequence[str]) -> str:
 
 def _samples(record: Mapping[str, Any]) -> str:
     rows = record["samples"]["rows"]
-    if not rows:
+    if len(rows) < 2:  # all items alone: there are too few for samples
         return ""
     names = list(rows[0]["values"])
     enough = record["samples"]["enough"]
     said = (
-        "No sample of these sizes gives the winner of all items."
-        if enough is None
-        else f"From {enough:,} items on, the winner is that of all items."
+        "Among all items nobody wins."
+        if not rows[0]["lead"]["lead"]
+        else (
+            "No sample of these sizes gives the winner of all items."
+            if enough is None
+            else f"In samples of {enough:,} items and more, the winner is that of all items."
+        )
     )
     return "<h2>Sampled candidates against all items</h2>\n" + f"<p>{said}</p>" + _table(
         ["items in the sample", *names, "lead, 95 % interval"],
@@ -280,8 +292,8 @@ def _users(record: Mapping[str, Any]) -> str:
     ]  # fmt: skip
     return (
         "<h2>Who gains, and who loses</h2>\n"
-        f"<p>Of {users['users']:,} users {_percent(users['gain'])} are better served by "
-        f"{escape(a)}, {_percent(users['lose'])} worse.</p>"
+        f"<p>Of {users['users']:,} users {percent(users['gain'])} are better served by "
+        f"{escape(a)}, {percent(users['lose'])} worse.</p>"
         + _table(
             [
                 "third of the users",
@@ -343,6 +355,7 @@ def _data(record: Mapping[str, Any]) -> str:
     rows = [[escape(label), escape(text)] for label, text in said.items()]
     rows.append(["users without likes", f"{record['data']['users without likes']:,}"])
     rows += [["read as", escape(text)] for text in record["data"]["read as"]]
+    rows += [["warned of", escape(text)] for text in record["data"]["warned"]]
     rows += [[f"cannot test: {escape(reason)}", escape(text)]
              for reason, text in record["data"]["cannot test"].items()]  # fmt: skip
     return "<h2>The data</h2>\n" + _table(["", ""], rows)
@@ -398,8 +411,15 @@ def _number(number: float | None) -> str:
     return f"{number:.4f}" if abs(number) < 10 else f"{number:,.0f}"
 
 
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.0f} %"
+def percent(share: float | None) -> str:
+    """Write a share so that none but all is 100 %, none but nothing 0 %, and 89.96 % is not 90."""
+    if share is None:
+        return "–"
+    whole = round(share, 9)
+    if whole in (0, 1):
+        return f"{100 * whole:.0f} %"
+    tenths = min(max(int(1000 * whole + 1e-6), 1), 999) / 10
+    return f"{tenths:g} %"
 
 
 def _lead(numbers: Mapping[str, Any]) -> str:
@@ -411,12 +431,17 @@ def _lead(numbers: Mapping[str, Any]) -> str:
     return f"{text} [{numbers['low']:+.4f}, {numbers['high']:+.4f}]"
 
 
+def _option(decision: str, option: str) -> str:
+    return option_said(decision, "" if option == "none" else option)
+
+
 def _bar(share: float) -> str:
     return f'<div class="bar"><i style="width:{100 * share:.0f}%"></i><b></b></div>'
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Write a table; cells are HTML, heads are text."""
+    said = ", ".join(filter(None, heads)) or "table"
     top = "".join(f"<th scope='col'>{escape(head)}</th>" for head in heads)
     body = "".join(
         "<tr>" + "".join(_cell(cell, len(heads) - len(row) + 1 if place == len(row) - 1 else 1)
@@ -424,7 +449,10 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         for row in rows
     )  # fmt: skip
     head = f"<thead><tr>{top}</tr></thead>" if any(heads) else ""
-    return f"<div class='wide'><table>{head}<tbody>{body}</tbody></table></div>"
+    return (
+        f"<div class='wide' tabindex='0' role='region' aria-label='{escape(said)}'>"
+        f"<table>{head}<tbody>{body}</tbody></table></div>"
+    )
 
 
 def _cell(cell: str, columns: int) -> str:

@@ -39,9 +39,14 @@ def answer(low: float, high: float, won: float, lost: float) -> Answer:
     >>> answer(-0.02, -0.01, 0.6, 0.4), answer(0.01, 0.03, 0.05, 0.95)
     ('does not hold', 'does not hold')
     """
-    if high < 0 or lost >= SHARE:
+    if high < 0 or _reaches(lost):
         return "does not hold"
-    return "holds" if low > 0 and won >= SHARE else "open"
+    return "holds" if low > 0 and _reaches(won) else "open"
+
+
+def _reaches(share: float) -> bool:
+    """Compare as numbers that are sums of weights, whose last digits are chance."""
+    return round(share, 9) >= SHARE
 
 
 def rule_said(a: str, b: str) -> str:
