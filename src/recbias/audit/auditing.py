@@ -366,7 +366,7 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
         "curve": ordered[places].tolist(),
         "by option": by_option,
         "importance": found.importance()["effect"].to_dict(),
-        "joint p": float(found.joint_test()["p"].iloc[0]),
+        "joint p": next(iter(found.joint_test()["p"]), None),  # of one user there is none
         "refused": found.refused.to_dict("records"),
         "trust": {"says": weighed.says, "text": str(weighed)},
     }

@@ -38,10 +38,10 @@ def option_said(decision: str, option: str) -> str:
     'all users; who has nothing to find counts as 0'
     """
     shown = option.partition(": ")[2] or option
-    said = _CHOICES.get((decision.partition(" ")[0], _words(option))) or _of_numbers(option)
+    said = _of_numbers(option) or _CHOICES.get((decision.partition(" ")[0], _words(option)), "")
     if not said:
         return shown or "none"
-    return f"{said} ({shown})" if shown else said
+    return f"{said} ({shown})" if shown not in said else said
 
 
 def change_said(changed: str, options: Mapping[str, Sequence[str]]) -> str:
