@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recbias import System
+from recbias import System, load_dataset
 from recbias.audit import audit, auditing, comparison, side_by_side, signals
 from recbias.audit.comparison import CHANCE, Difference
+from recbias.audit.design import own_design
 from recbias.audit.page import page_of, percent
-from recbias.audit.rule import answer
+from recbias.audit.rule import answer, because
 from recbias.audit.sides import folds_of, side
 from recbias.audit.words import change_said, option_said
 from recbias.errors import ConfigError, TrainingError
@@ -69,9 +70,23 @@ def test_nine_in_ten_is_nine_in_ten_whatever_the_last_digit():
 
 
 @pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((0.1, 0.2, 0.95, 0.0), "the interval lies above 0 and it wins in at least 90 % of"),
+        ((-0.1, 0.2, 0.5, 0.0), "the interval does not lie above 0 and it wins in fewer than 90 %"),
+        ((-0.2, -0.1, 0.1, 0.9), "the interval lies below 0 and it loses in at least 90 % of"),
+        ((0.1, 0.2, 0.1, 0.9), "it loses in at least 90 % of the designs"),
+        ((math.nan, math.nan, 1.0, 0.0), "the interval does not lie above 0"),
+    ],
+)
+def test_reasons_are_those_of_the_answer(numbers, said):
+    assert because(*numbers).startswith(said)
+
+
+@pytest.mark.parametrize(
     ("share", "said"),
     [(0.0, "0 %"), (1.0, "100 %"), (1e-6, "0.1 %"), (0.99999, "99.9 %"), (0.8996, "89.9 %"),
-     (0.9, "90 %"), (0.29, "29 %"), (None, "–")],
+     (0.9, "90 %"), (1 / 6, "16.7 %"), (0.29, "29 %"), (None, "–")],
 )  # fmt: skip
 def test_shares_below_the_rule_do_not_print_as_the_rule(share, said):
     assert percent(share) == said
@@ -109,11 +124,11 @@ def test_the_paragraph_says_what_there_is(given, said):
 
 
 def test_the_paragraph_names_changes_in_words():
-    assert "One change is enough to turn the winner: words." in paragraph(0.1, 0.0, 0.2)
-    assert "2 changes are enough to turn the winner: words, or any of 2 others." in paragraph(
+    assert "One change is enough to turn the winner – words." in paragraph(0.1, 0.0, 0.2)
+    assert "2 changes are enough to turn the winner – words – or any of 2 others." in paragraph(
         0.1, 0.0, 0.2, changes=2, flips=["x", "y", "z"]
     )
-    assert "no winner that a change turns" in paragraph(0.0, 0.0, 0.0, **{"no start": "nobody"})
+    assert "no change turns the winner" in paragraph(0.0, 0.0, 0.0, **{"no start": "nobody"})
 
 
 def test_options_have_words_for_who_does_not_know_the_codes():
@@ -121,13 +136,19 @@ def test_options_have_words_for_who_does_not_know_the_codes():
                "C2 threshold": ("rel>=4", "rel>=5"), "A2": ("split: ratio 0.5", "split: ratio 0.2"),
                "C1": ("AI-AN-AR", "condensed")}  # fmt: skip
     assert change_said("C1: condensed; C2: metric: antiP@10", options) == (
-        "Which metric: disliked among ten items (antiP@10); "
-        "Which items are ranked: the user's own test ratings (condensed lists)"
+        "which metric: disliked among ten items (antiP@10); "
+        "which items are ranked: the user's own test ratings (condensed lists)"
     )
-    assert change_said("C3: none", options) == "How users are averaged: the plain mean"
+    assert change_said("C3: none", options) == "how users are averaged: the plain mean"
     assert option_said("C2 threshold", "rel>=5") == "ratings of 5 or more (rel>=5)"
     assert option_said("A2", "split: ratio 0.2").startswith("each rating is tested with prob")
     assert option_said("C2", "metric: mine@3") == "mine@3"
+
+
+@pytest.mark.parametrize("protocol", ["AI-AN-1R rel>=4", "AI-AN-P1R m=10 rel>=4"])
+def test_runs_are_refused_as_they_are_no_users(protocol):
+    with pytest.raises(ConfigError, match="users cannot be compared"):
+        own_design(load_dataset("world(users=60,items=80)"), protocol)
 
 
 # ---- warnings of small tables
@@ -236,3 +257,12 @@ def test_one_system_under_two_names_in_a_tiny_table_is_open(tmp_path):
     text = side_by_side([found.record])
     assert '"A beats B" holds if' in text.replace("&quot;", '"')
     assert "nan" not in page_of(found.record)
+
+
+def test_one_user_has_no_interval(tmp_path):
+    alone = table(1, 30, 20, lambda rng: int(rng.integers(1, 6)))
+    pair = System("Popularity", "Popularity"), System("Random", "Random")
+    found = audit(alone, *pair, split="ratio 0.3", options=LITTLE)
+    found.save(tmp_path / "found.html")
+    assert "1 user, too few for an interval" in repr(found)
+    assert found.answer == "open"

@@ -18,7 +18,7 @@ from recbias.audit import comparison, signals
 from recbias.audit.comparison import Case, Difference, asked, lead
 from recbias.audit.design import DEFAULT_METRIC, around, own_design
 from recbias.audit.page import page_of, percent
-from recbias.audit.rule import EXIT_CODES, answer, rule_said
+from recbias.audit.rule import EXIT_CODES, answer, because, rule_said
 from recbias.audit.sides import is_scores, is_whole, side
 from recbias.audit.words import change_said
 from recbias.data.datasets import Dataset, load_dataset
@@ -386,8 +386,9 @@ def _paragraph(
 ) -> str:
     """Write the verdict as a paper can quote it."""
     a, b = names
-    said = f'"{a} beats {b}" {verdict if verdict != "open" else "is open"}.'
     shares = multiverse["shares"]["decisions"]
+    why = because(own.low, own.high, shares["wins"], shares["loses"])
+    said = f'"{a} beats {b}" {verdict if verdict != "open" else "is open"}: {why}.'
     text = (
         f"{said} Under your design {_own_said(names, own, metric)} "
         f"Of {multiverse['universes']:,} defensible designs, the options of each decision "
@@ -395,7 +396,7 @@ def _paragraph(
         f"{percent(shares['loses'])}."
     )
     if multiverse["no start"]:
-        return f"{text} As nobody wins under your design, there is no winner that a change turns."
+        return f"{text} Nobody wins in the first of them, so that no change turns the winner."
     changes = multiverse["changes"]
     if changes is None:
         return f"{text} No change of designs turns the winner."
@@ -403,9 +404,9 @@ def _paragraph(
     number = (
         "One change is" if multiverse["changes"] == 1 else f"{multiverse['changes']} changes are"
     )
-    others = f", or any of {n_flips - 1:,} others" if n_flips > 2 else ", or one other"
+    others = f" – or any of {n_flips - 1:,} others" if n_flips > 2 else " – or one other"
     return (
-        f"{text} {number} enough to turn the winner: {multiverse['flips said'][0]}"
+        f"{text} {number} enough to turn the winner – {multiverse['flips said'][0]}"
         f"{others if n_flips > 1 else ''}."
     )
 

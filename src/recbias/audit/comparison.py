@@ -30,6 +30,7 @@ __all__ = [
     "Case",
     "Difference",
     "asked",
+    "beside",
     "cases",
     "compared",
     "enough",
@@ -130,7 +131,7 @@ def compared(
         value, low, high; ``lead`` of the first system, as `Difference`. Or the ``reason`` why it
         cannot be measured on these data.
     """
-    systems = [*pair, *_beside(pair, design)]
+    systems = [*pair, *beside(pair, design)]
     rows = []
     for case in chosen:
         row: dict[str, Any] = {
@@ -168,7 +169,8 @@ def lead(results: Results, pair: tuple[System, System], metric: str) -> Differen
     return Difference(sign * found.difference, low, high, found.p, found.n_users, found.test)
 
 
-def _beside(pair: Sequence[System], design: Options) -> list[System]:
+def beside(pair: Sequence[System], design: Options) -> list[System]:
+    """Name what a pair is seen beside."""
     taken = {system.name for system in pair}
     least = {"RelevantPopularity": {"min_rating": design.protocol.min_rating}}
     return [
@@ -282,7 +284,7 @@ def hidden(
     depth = design.metric.cutoff or 10
     rel = f"rel>={exact(design.protocol.min_rating)}"
     full = Case("full lists", f"AI-AN-AR {rel}", f"P@{depth}")
-    systems = [*pair, *_beside(pair, design)]
+    systems = [*pair, *beside(pair, design)]
     metrics = [f"{name}@{depth}" for name in _LISTS]
     results = run(
         asked(dataset, systems, design, full, metrics), workers=workers, data_dir=data_dir

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from recbias.audit.rule import rule_said
+from recbias.audit.rule import SHARE, rule_said
 from recbias.audit.words import decision_said, option_said
 from recbias.experiment.typesetting import latex_text
 
@@ -22,7 +22,7 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9da7b1; --line: #3d444d;
   --paper: #14181d; --band: #1f252c; --a: #6cb0ff; --b: #f0a95b; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 52rem; padding: 1rem; color: var(--ink);
+body { margin: 0 auto; max-width: 60rem; padding: 1rem; color: var(--ink);
   background: var(--paper); font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; line-height: 1.25; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; margin-top: 2.2rem; border-top: 1px solid var(--line);
@@ -49,7 +49,9 @@ summary { cursor: pointer; }
 @media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb;
   --paper: #fff; --band: #f3f5f7; --a: #0b5cad; --b: #b35c00; }
   body { max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
-  .wide { overflow: visible; } tr, svg { break-inside: avoid; }
+  .wide { overflow: visible; } table { font-size: 8pt; } th { overflow-wrap: anywhere; }
+  th, td { padding-right: .4rem; } td:first-child, td.text { min-width: 0; }
+  td.n { white-space: normal; } tr, svg { break-inside: avoid; }
   details::details-content { content-visibility: visible; display: block; } }
 """
 
@@ -121,7 +123,7 @@ def _first(record: Mapping[str, Any]) -> str:
     more = len(fired) - _SHOWN_SIGNALS
     if more > 0:
         lines.append(f'<li><a href="#warnings">and {more} more</a></li>')
-    warned = f"<p>What speaks against it:</p><ul>{''.join(lines)}</ul>" if lines else (
+    warned = f"<p>Warnings:</p><ul>{''.join(lines)}</ul>" if lines else (
         "<p>Of the warnings below none fires.</p>"
     )  # fmt: skip
     return (
@@ -192,7 +194,7 @@ def _multiverse(record: Mapping[str, Any]) -> str:
     listed = "".join(f"<li>{escape(flip)}</li>" for flip in flips[:12])
     more = f"<li>and {len(flips) - 12} more</li>" if len(flips) > 12 else ""
     turning = (
-        "<p>As nobody wins under your design, there is no winner that a change turns.</p>"
+        "<p>Nobody wins in the first of them, so that no change turns the winner.</p>"
     ) if found["no start"] else (
         f"<p>What turns the winner with {found['changes']} "
         f"change{'s' * (found['changes'] != 1)}:</p><ul>{listed}{more}</ul>"
@@ -352,7 +354,9 @@ def _signals(record: Mapping[str, Any]) -> str:
 
 def _data(record: Mapping[str, Any]) -> str:
     said = record["data"]["said"]
-    rows = [[escape(label), escape(text)] for label, text in said.items()]
+    rows = [
+        [escape(label), escape(text)] for label, text in said.items() if label != "memory"
+    ]  # of chapters, not of audits
     rows.append(["users without likes", f"{record['data']['users without likes']:,}"])
     rows += [["read as", escape(text)] for text in record["data"]["read as"]]
     rows += [["warned of", escape(text)] for text in record["data"]["warned"]]
@@ -418,8 +422,10 @@ def percent(share: float | None) -> str:
     whole = round(share, 9)
     if whole in (0, 1):
         return f"{100 * whole:.0f} %"
-    tenths = min(max(int(1000 * whole + 1e-6), 1), 999) / 10
-    return f"{tenths:g} %"
+    tenths = min(max(round(1000 * whole), 1), 999)
+    if whole < SHARE <= tenths / 1000:
+        tenths -= 1
+    return f"{tenths / 10:g} %"
 
 
 def _lead(numbers: Mapping[str, Any]) -> str:

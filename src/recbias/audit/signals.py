@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet
 
 from recbias._system.places import cells_dir
-from recbias.audit.comparison import CHANCE, Case, Difference, asked, lead
+from recbias.audit.comparison import CHANCE, Case, Difference, asked, beside, lead
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, DataError
@@ -105,11 +105,12 @@ def dropped(results: Results, design: Options, splits: Sequence[Split]) -> Signa
 def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> Signal:
     """Look for tuning on the test: many settings of one algorithm, measured on the same folds.
 
-    Those of the second system, and the ones around it that an audit itself measures, do not count.
+    Those of the second system, and what else an audit itself measures, do not count.
     """
     system, rival = pair
     called = asked(dataset, pair, design, Case("", str(design.protocol), "P@10"), ("P@10",))
-    own, *others = (_setting(each.identity()) for each in (system, rival, *variations(rival)))
+    known = (system, rival, *variations(rival), *beside(pair, design))
+    own, *others = (_setting(each.identity()) for each in known)
     name = "tuning on the test"
     settings = {own}
     for path in sorted(cells_dir().glob("??/*.parquet")):

@@ -57,14 +57,15 @@ def change_said(changed: str, options: Mapping[str, Sequence[str]]) -> str:
     Examples
     --------
     >>> change_said("C2: metric: antiP@10", {"C2": ("metric: P@10", "metric: antiP@10")})
-    'Which metric: disliked among ten items (antiP@10)'
+    'which metric: disliked among ten items (antiP@10)'
     """
     said = []
     for decision, texts in options.items():
         for text in sorted(texts, key=len, reverse=True):
             piece = f"{decision}: {text or 'none'}"
             if f"; {piece}; " in f"; {changed}; ":
-                said.append(f"{decision_said(decision)}: {option_said(decision, text)}")
+                words = decision_said(decision)
+                said.append(f"{words[:1].lower()}{words[1:]}: {option_said(decision, text)}")
                 break
     return "; ".join(said) or changed
 
