@@ -62,6 +62,7 @@ from recbias.data.datasets import (
 )
 from recbias.errors import ConfigError, MissingData, NoSpaceError, RecbiasError, unknown_name
 from recbias.experiment.planning import NotComputedError, Plan, planning
+from recbias.experiment.results import begin_page
 from recbias.experiment.store import write_atomically
 from recbias.experiment.verification import renew_manifest
 
@@ -349,7 +350,10 @@ def plan_chapter(
             redirect_stdout(io.StringIO()),
             planning() as plan,
         ):
-            plan.unforeseen += _plan_statements(asked.source, asked.values)
+            try:
+                plan.unforeseen += _plan_statements(asked.source, asked.values)
+            finally:
+                begin_page("")  # what this process measures next is of no page
     return plan
 
 

@@ -261,8 +261,9 @@ class Waiting:
     def _now(self, asked: object) -> Any:
         if self._made is None:
             raise NotComputedError(f"{asked}: not computed, as this run is only planned")
-        self.__dict__["_result"] = self.__dict__.get("_result") or self._made()
-        return self._result
+        if "_result" not in self.__dict__:
+            self.__dict__["_result"] = self._made()
+        return self.__dict__["_result"]
 
 
 @dataclass(frozen=True)
