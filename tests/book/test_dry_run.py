@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import golden
-from recbias.book.notebooks import Chapter, find_chapter, plan_chapter
+from recbias.book.notebooks import Chapter, find_chapter, plan_chapter, run_chapter
 from recbias.cli.commands import main
 from recbias.experiment import run as running
 from recbias.experiment.results import kept_as
@@ -111,6 +111,23 @@ def test_the_help_says_what_a_dry_run_is() -> None:
     done = CliRunner().invoke(main, ["run", "--help"])
     assert "--dry-run" in done.output
     assert "write nothing" in " ".join(done.output.split())
+
+
+@pytest.mark.slow
+def test_what_a_page_was_to_compute_is_what_its_run_leaves(page: Chapter, tmp_path: Path) -> None:
+    table = str(golden.small_table(tmp_path))
+    page.source.write_text(PAGE.partition("# %%\nmore =")[0].replace("measured.plot().show()", ""))
+    plan = plan_chapter(page, table, {"wanted": 2}, build=tmp_path / "build")
+    assert plan is not None
+    run_chapter(page, table, {"wanted": 2}, build=tmp_path / "build")
+    written = {path for path in below(tmp_path / "cells") if path.suffix == ".parquet"}
+    assert plan.files == written
+    assert len(written) == plan.n_compute == 6
+    # And the page that is there now is not computed again; with other parameters it would be.
+    assert plan_chapter(page, table, {"wanted": 2}, build=tmp_path / "build") is None
+    other = plan_chapter(page, table, {"wanted": 3}, build=tmp_path / "build")
+    assert other is not None
+    assert (other.n_compute, other.n_read) == (2, 6)
 
 
 @pytest.mark.slow

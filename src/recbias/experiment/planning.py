@@ -180,7 +180,7 @@ def _page_rows() -> pd.DataFrame:
         numbers = rows[[*Size._fields, "seconds"]]
         if list(rows) != columns or not (numbers > 0).to_numpy().all():
             raise ValueError("other columns, or numbers that are not above 0")
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise StoreError(
             f"{path}: not a list of what pages take ({error!r})\n"
             "restore it; python benchmarks/pages.py TABLE measures it again"
