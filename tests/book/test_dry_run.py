@@ -14,7 +14,15 @@ from recbias.cli.commands import main
 from recbias.experiment import run as running
 from recbias.experiment.results import kept_as
 
-PAGE = """# %% tags=["parameters"]
+PAGE = """# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% tags=["parameters"]
 dataset: str = "ml-1m"
 split: str = "k-fold 2"
 wanted: int = 1  # 1 to 9

@@ -229,16 +229,16 @@ class Maker(Generic[_Made]):
         given: Mapping[str, Any],
         data_dir: Path | None,
     ) -> Any:
-        """Note what the function would be called for; cells of worlds are not among those."""
+        """Note what the function would be called for; what it ranks itself is not counted."""
         about = _about(dataset, given)
-        in_worlds = dataset is None or bool({"world", "feedback"} & {*self.parts})
+        beside = bool({"ranking", "world", "feedback"} & {*self.parts})
         if dataset is None:  # whatever grids it has are of worlds
-            plan.note_cells(result, [], in_worlds=True)
+            plan.note_cells(result, [], beside=True)
             return Waiting(given=given, dataset=about)
         grids = self.grids_read(given)
         cells = [cell for grid in grids for _, cell in grid_cells(grid, dataset, data_dir)]
-        plan.note_cells(result, cells, in_worlds=in_worlds)
-        of_data_alone = not (grids or in_worlds or "workers" in self._arguments)
+        plan.note_cells(result, cells, beside=beside)
+        of_data_alone = not (grids or beside or "workers" in self._arguments)
         made = functools.partial(self.make, dataset, given) if of_data_alone else None
         return Waiting(made, given=given, dataset=about)
 

@@ -282,8 +282,8 @@ class Step:
         Of the cells to compute, as far as it is known: all seconds, and the largest peak.
     n_unknown
         Cells to compute of an algorithm of which no earlier cell is kept.
-    in_worlds
-        Whether systems are measured in worlds besides, whose cells are not counted.
+    beside
+        Whether systems are ranked besides, such as in worlds, which is not among these cells.
     """
 
     result: str
@@ -292,7 +292,7 @@ class Step:
     n_read: int = 0
     cost: Cost = _NOTHING
     n_unknown: int = 0
-    in_worlds: bool = False
+    beside: bool = False
 
 
 @dataclass
@@ -324,7 +324,7 @@ class Plan:
             if step.n_compute > step.n_unknown:
                 seconds, peak = f"{step.cost.seconds:.0f}", f"{step.cost.peak_mb / 1e3:.1f}"
             counts = (step.n_compute, step.n_read) if step.status == "compute" else ("", "")
-            more = "  and worlds" if step.in_worlds else ""
+            more = "  ranks besides" if step.beside else ""
             lines.append(
                 f"{name:{width}}  {step.status:8}  {counts[0]:>7} {counts[1]:>5} {seconds:>8}"
                 f" {peak:>5}{more}".rstrip()
@@ -364,7 +364,7 @@ class Plan:
         self.steps.append(Step(result, status))
         return found
 
-    def note_cells(self, result: str, cells: Sequence[Cell], *, in_worlds: bool = False) -> None:
+    def note_cells(self, result: str, cells: Sequence[Cell], *, beside: bool = False) -> None:
         """Add a result that would be computed from cells."""
         cells = list(dict.fromkeys(cells))
         wanted = {
@@ -386,7 +386,7 @@ class Plan:
                     max((cost.peak_mb for cost in known), default=0.0),
                 ),
                 len(costs) - len(known),
-                in_worlds,
+                beside,
             )
         )
 
