@@ -235,8 +235,9 @@ def _page_costs(name: str, ratings: Ratings, only: str = "") -> list[tuple[str, 
         if known.cost.peak_mb == known.cost.peak_mb:
             text += f" and {_two_digits(known.cost.peak_mb / 1e3)} GB"
         if known.off_by == known.off_by:
-            text += f", off by {known.off_by:.1f} times at most"
-        rows.append(("takes", f"{text} (from {known.n_tables} tables, {known.measured})"))
+            text += f"; a table left out of the fit was missed by {known.off_by:.1f} times at most"
+        tables = "1 table" if known.n_tables == 1 else f"{known.n_tables} tables"
+        rows.append(("takes", f"{text} (from {tables}, {known.measured})"))
     return rows
 
 
