@@ -1,7 +1,7 @@
 """How often options of an evaluation agree with the truth, and what *robust* means then.
 
 ``RECBIAS_DATA=FOLDER python benchmarks/multiverse_trust.py [STEP ...]`` writes to
-``data/evaluation`` in three steps, ``learn``, ``apart`` and ``data``:
+``data/evaluation`` in three steps, ``learn``, ``apart`` and ``data``. A fourth prints:
 
 ``multiverse_trust.csv``  of worlds to learn from, by kind and option or pair of options: sums over
                           worlds of the share of right comparisons and of effects, with squares
@@ -9,6 +9,8 @@
                           the universes who wins, by weights
 ``multiverse_data.csv``   of CM100k and Coat, whose judgments of random items are held out of all
                           training and testing: the same rows
+``systems``               what is called robust, and is true, of pairs of ten systems in the worlds
+                          kept apart, by how many of the two were learned from
 
 Kinds, systems, options, seeds and rules are in `recbias.multiverse.kinds`, and were committed
 before the first result. In the data, truth and universes have splits in common, as what is held out
@@ -29,7 +31,9 @@ from recbias.data.datasets.liked import step_below_top
 from recbias.multiverse import default_options
 from recbias.multiverse.agreement import effects, right, tried_signs, true_signs
 from recbias.multiverse.kinds import KINDS, compared, drawn, place_of
-from recbias.multiverse.weights import learned, summed, weigh
+from recbias.multiverse.weights import called_robust, learned, summed, weigh
+from recbias.recommenders import System
+from recbias.trust import compared_systems
 
 FOLDER = Path(__file__).parents[1] / "data" / "evaluation"
 LIKED = 4
@@ -52,13 +56,13 @@ def learned_in(world: str, seed: int) -> pd.DataFrame:
 
 def compared_in(
     data: str, seeds: tuple[int, ...], draw: int, liked: float, tests: tuple[str, str],
-    kinds: dict[str, tuple[Any, Any]],
+    kinds: dict[str, tuple[Any, Any]], systems: tuple[System, ...] | None = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
     options = default_options(load_dataset(data))
     if tests[0] != "observed":  # nothing can be selected from what is held out
         options["A1"] = ("",)
     options = drawn(options, draw)
-    systems = compared(liked)
+    systems = compared(liked) if systems is None else systems
     seed, *of_truth = seeds
     observed, true = tests
     lists = f"AI-AN-AR rel>={liked:g}"
@@ -88,17 +92,32 @@ def learn() -> None:
     summed(of_worlds).round(6).to_csv(FOLDER / "multiverse_trust.csv", lineterminator="\n")
 
 
-def keep_apart() -> None:
+def in_worlds_apart(systems: tuple[System, ...]) -> pd.DataFrame:
     sums, rows = learned(), []
     for kind in KINDS:
         elsewhere = sums[[key[:2] != kind for key in sums.index]]
         kinds = {"trust": ([kind], sums), "other kinds": ([], elsewhere), "alike": (None, None)}
         for world, seed in kind.worlds(apart=True).items():
             seeds = seed, *others(seed)
-            found = compared_in(world, seeds, seed, LIKED, ("observed", "truth"), kinds)
+            found = compared_in(world, seeds, seed, LIKED, ("observed", "truth"), kinds, systems)
             rows += [{**kind._asdict(), "world": seed, **row} for row in found]
             print(world, file=sys.stderr, flush=True)
-    pd.DataFrame(rows).to_csv(FOLDER / "multiverse_apart.csv", index=False, lineterminator="\n")
+    return pd.DataFrame(rows)
+
+
+def keep_apart() -> None:
+    apart = in_worlds_apart(compared(LIKED))
+    apart.to_csv(FOLDER / "multiverse_apart.csv", index=False, lineterminator="\n")
+
+
+def judge_systems() -> None:
+    apart = in_worlds_apart(compared_systems(LIKED))
+    known = {system.name for system in compared(LIKED)}
+    n_known = apart["a"].isin(known).astype(int) + apart["b"].isin(known)
+    for weights in ("trust", "other kinds", "alike"):
+        for n, pairs in apart.groupby(n_known):
+            called = called_robust(pairs, KINDS, weights)
+            print(f"{weights:12}{n} known: {called.right} of {called.n} called, {len(pairs)} pairs")
 
 
 def judge_data() -> None:
@@ -115,7 +134,7 @@ def judge_data() -> None:
     pd.DataFrame(rows).to_csv(FOLDER / "multiverse_data.csv", index=False, lineterminator="\n")
 
 
-STEPS = {"learn": learn, "apart": keep_apart, "data": judge_data}
+STEPS = {"learn": learn, "apart": keep_apart, "data": judge_data, "systems": judge_systems}
 
 
 if __name__ == "__main__":

@@ -14,12 +14,14 @@
 # %% [markdown]
 # # Does it matter which items are ranked?
 #
-# *Popularity* puts first what most people rated. Count how many of the first {glue:text}`cutoff` items a user liked:
-# precision, "P@{glue:text}`cutoff`". One thing is left to choose: *which* items are ranked.
+# *Popularity* puts first what most people rated. Count how many of the first {glue:text}`cutoff` items a user liked
+# (rated {glue:text}`min_rating` or more): precision, "P@{glue:text}`cutoff`". One thing is left to choose: *which*
+# items are ranked.
 # :::{finding} own/POPULARITY-RANGE
 # holds: **That decides the value:** the largest of four choices scores {value:.1f} times the smallest.
 # refuted: **That decides little here:** the largest of four choices scores {value:.1f} times the smallest.
-# open: **That seems to decide the value:** the largest of four choices scores {value:.1f} times the smallest.
+# open: **That moves the value:** the largest of four choices scores {value:.1f} times ({low:.1f} to {high:.1f}) the
+#   smallest.
 # :::
 #
 # ```{glue:figure} fig_one_ranking
@@ -27,7 +29,7 @@
 #
 # One ranking, one dataset, one metric, and four choices of the items that are ranked: all that anybody has test
 # data for, a sample of them, one relevant item among a few sampled ones, or only what the user rated in the test.
-# Black: 95 % intervals. Dashed: the largest possible value.
+# Whiskers: 95 % intervals. Dashed: the largest possible value.
 # ```
 #
 # - :::{finding} own/RTEST-TAU
@@ -35,8 +37,9 @@
 #     {value:.2f}; it is 1 for the same order, and −1 for the reverse).
 #   refuted: **For the order of systems, it matters little here:** {glue:text}`winners` (Kendall's $\tau$ of the two
 #     orders is {value:.2f}; it is 1 for the same order).
-#   open: **For the order of systems, that is open here:** {glue:text}`winners` (Kendall's $\tau$ of the two orders is
-#     {value:.2f}, {low:.2f} to {high:.2f}; it is 1 for the same order, and −1 for the reverse).
+#   open: **For the order of systems, that is open here** for want of {glue:text}`wanted`: {glue:text}`winners`
+#     (Kendall's $\tau$ of the two orders is {value:.2f}, 95 % interval {low:.2f} to {high:.2f}; it is 1 for the same
+#     order, and −1 for the reverse).
 #   :::
 # - :::{finding} own/UNIT-FLIPS
 #   holds: **For a test of significance, it matters:** with one relevant item per ranking, {glue:text}`flip_per_run` beats
@@ -44,12 +47,13 @@
 #     $p \le$ {glue:text}`flip_p`.
 #   refuted: **For a test of significance, not here:** with one relevant item per ranking, every pair of systems has
 #     the same winner whether rankings are counted or users.
-#   open: **For a test of significance, that is open here:** with one relevant item per ranking, up to {high} of
-#     {glue:text}`n_pairs` pairs of systems may have another winner if rankings are counted than if users are.
+#   open: **For a test of significance, that is open here** for want of {glue:text}`wanted`: with one relevant item per
+#     ranking, up to {high} of {glue:text}`n_pairs` pairs of systems may have another winner if rankings are counted
+#     than if users are.
 #   :::
 #
 # **What to do.** Say which items were ranked beside every number, print what a random ranking scores there, and
-# compare nothing across designs: [which design to use, and what to report](#sec-which-design).
+# compare no values across designs: [which design to use, and what to report](#sec-which-design).
 
 # %% [markdown] tags=["general"]
 # None of this is a bug, and none of it is cheating: all four choices are in use, all four numbers go by one name, and
@@ -159,8 +163,9 @@ for name, text in choosing.written(**quoted).items():
 # precision is averaged over runs, that is over relevant test items and not over users (Eq. 1 of the paper;
 # $\tau_u(i,T)$ is the rank of item $i$ in $T$):
 #
-# $$P@n=\frac1{|\mathcal U|}\sum_u\frac{|top(T_u,n)\cap PR_{test}(u)|}{n},\qquad
-# 1RP@n=\frac{1}{|PR_{test}|}\sum_u\sum_{r}\frac{[\tau_u(i_r,T_u^r)\le n]}{n}.$$
+# $$P@n=\frac1{|\mathcal U|}\sum_u\frac{|top(T_u,n)\cap PR_{test}(u)|}{n},$$
+#
+# $$1RP@n=\frac{1}{|PR_{test}|}\sum_u\sum_{r}\frac{[\tau_u(i_r,T_u^r)\le n]}{n}.$$
 
 # %% tags=["hide-input"]
 Markdown(
@@ -189,11 +194,12 @@ Markdown(
 # 1/20. A run holds one relevant item, so at most one of the places is a hit, however many there are: $1RP@n\le 1/n$.
 # ::::
 #
-# A random ranking puts every target at every place with equal chance. Its expected precision is the share of
+# A random ranking puts every target at every place with equal chance. Its expected precision is $\rho$, the share of
 # relevant items in the target set, at any cutoff (Eqs. 4 and 5):
 #
-# $$\mathbb E[P_{RND}@n]=\rho=\operatorname{avg}_u\frac{|T_u\cap PR_{test}(u)|}{|T_u|}
-# \approx\sigma\delta,\qquad\mathbb E[1RP_{RND}@n]=\frac1t .$$
+# $$\mathbb E[P_{RND}@n]=\rho,\qquad\mathbb E[1RP_{RND}@n]=\frac1t,$$
+#
+# $$\rho=\operatorname{avg}_u\frac{|T_u\cap PR_{test}(u)|}{|T_u|}\approx\sigma\delta .$$
 #
 # Here $\sigma$ is the share of test ratings, $\delta$ the density of positive ratings and $t$ the (harmonic) mean
 # size of a target set. The approximation holds as far as large profiles and small target sets are independent, which
@@ -252,8 +258,7 @@ Markdown(
 # %% [markdown] tags=["general"]
 # The systems are those of the paper's Figure 2. It names MF and kNN but neither a library nor a parameter, so both
 # are here in the two readings that the field uses: as predictors of *ratings*, and as *rankers*. Three models of
-# `implicit` stand for what people run today. Behind the code below: all designs at once, a grid of parameters, other
-# values of merged stars, larger target sets, and simulated worlds.
+# `implicit` stand for what people run today.
 
 # %% tags=["hide-input", "remove-output"]
 designs = every_design(
@@ -352,6 +357,7 @@ quoted |= {
     "n_pairs": f"{n_systems * (n_systems - 1) // 2}",
     "n_worlds": f"{SIMULATION['n_worlds']}",
     "winners": winners_quoted(measured),
+    "wanted": "training seeds" if seeds.few_seeds(measured) else "users",
     "own_in_worlds": own_ratings_told(truth),
     "moves_most": changes[min(changes, key=lambda label: float(taus[label]))],
     "ceiling": f"{1 / cutoff:g}",
@@ -397,7 +403,7 @@ figures.values(measured, compared).show()
 # %% [markdown]
 # Read along a row: it is one system with one list. Read down a colour: it is one design. Under 1R no system can pass
 # {glue:text}`ceiling`, whatever it is able to do. The users' own test ratings flatter everybody, Random included, since
-# the items that nobody should recommend are not there.
+# only what a user chose to rate is there.
 # :::{finding} BCC17-C-TIAI/1
 # holds: Whether candidates are all items or those tested hardly matters here: no system changes by more than {value:.1%}.
 # refuted: Whether candidates are all items or those tested matters here: {which} changes by {value:.1%}.
@@ -407,14 +413,13 @@ figures.values(measured, compared).show()
 #
 # ## What happens to the order
 #
-# Values of different designs cannot be compared. Orders can.
+# Values of different designs cannot be compared; the orders of systems can.
 #
 # ```{glue:figure} fig_ranks
 # :name: fig-ranks
 #
-# Ranks by precision, from design to design; those systems stand out whose ranks move most. Counted in the title are
-# pairs in one order under the first design and in the reverse under the other that it names, both resolved among all
-# pairs at once.
+# Ranks by precision under each design; the systems that move most stand out. The title counts pairs of systems that
+# the two designs put in opposite orders, each of them beyond chance.
 # ```
 
 # %% tags=["hide-input"]
@@ -492,11 +497,11 @@ HTML(
 # (sec-users-or-runs)=
 # ## How sure is that? Users or runs
 #
-# The paper reports that all differences in its figure are significant, and names no unit of the test. Under 1R there
-# are two: users, and the runs of which each user has as many as relevant test items. Runs are many, but those of one
-# user depend on each other, so that a test over users is the safer one. And they answer two questions: a system that
-# wins by runs and loses by users serves those better who have many relevant items, and so many runs; its rival serves
-# the many with few. Eq. 1 averages over runs, and sides with the former.
+# The paper reports that all differences in its figure are significant, and does not say over what. Under 1R there are
+# two units: users, and runs, of which each user has one per relevant test item. Runs of one user depend on each other,
+# so that a test over users is the safer one. The two also ask different questions. A system that wins by runs and
+# loses by users serves those better who have many relevant items; its rival serves the others. Eq. 1 averages over
+# runs.
 #
 # Intervals in this chapter say what *other users* would give, on the same catalogue. Whoever asks what other users
 # **and other items of the same kind** would give has to resample both, and a system that lives on a few items then
@@ -692,14 +697,14 @@ Markdown(
 # |---|---|---|
 # | How good are lists of $n$ from the whole catalogue? | everything (**AN-AR**), candidates **AI**; **TI** only where nearly all items are tested | what Random scores; the share of the catalogue under TI |
 # | Does *this* item come before most others, wherever it stands? | one relevant item per run (**1R**) | the size $t$, the ceiling $1/n$, and whether users or runs are averaged and tested |
-# | The same as the first, with too many items to score? | a sample (**NN-AR**), as large as you can | its size; on some systems, that the order is that of AN |
+# | The same as the first, with too many items to score? | the same, for a random sample of the *users*: a sample of items (**NN**) [may turn systems round](#sec-enough-negatives) | how many users; of a sample of items its size |
 # | Who tells best what users think of what they rated? | the user's test ratings | that this is no measure of recommendation, since what users do not rate is not there; so beside the others, not instead |
 #
 # No row asks what people would think of items that they did not rate: observed ratings may not tell it
 # ({numref}`fig-truth`). Whatever you choose:
 #
 # 1. **Write the design beside every value**: candidates, relevant and other items, $t$ or $N$, cutoff, and what is
-#    averaged (BCC17-C-RANGE).
+#    averaged (BCC17-C-RANGE, whose verdict leaves own test ratings out, and asks of several datasets, too).
 # 2. **Print Random and Popularity** under the same design: they cost nothing, and tell how hard the task was made
 #    (BCC17-EQ4, BCC17-EQ5).
 # 3. **Compare within one row and one size only.** Where two designs order your systems differently, report both: the
@@ -712,8 +717,7 @@ Markdown(
 # ([why](#ex-ceiling)); *numbers from another paper in the same table*; *weak systems that come surprisingly close*, on
 # a sample; *p-values over runs*, or no unit at all; *users without relevant test items*: left out, or counted as 0?
 #
-# **When you write**, a paragraph like these says it all. Code made them from the protocols of this chapter, with its
-# data.
+# **When you write**, a paragraph like these says it all. Code made them from protocols of this chapter.
 
 # %% tags=["hide-input"]
 told = [pages.methods_sentence(measured, label) for label in ("AR", "1R")]
@@ -733,7 +737,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # Definitions and theorems hold on any data, and are checked in a simulated world: target sets are rebuilt user by
 # user from sets of items, and on the first fold Popularity and pLSA are trained and ranked a second time, by sorting
 # the scores of every target set, in code that shares nothing with the experiment's counting. Each check rejects an
-# input that was broken on purpose.
+# input that was broken on purpose. The table has what only a measurement can tell; behind the click below it are all.
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "grid": grid, "stars": stars, "lemma": lemma, "checks": checks}

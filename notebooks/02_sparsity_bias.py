@@ -14,21 +14,25 @@
 # %% [markdown]
 # # What does a precision mean when most of the truth is missing?
 #
-# Precision counts the recommended items that a user is *known* to like, and of most items nothing is known. Take nine
-# of ten test ratings out at random: every list stays.
+# Precision counts the recommended items that a user is *known* to like. Take nine of ten test ratings out at random:
+# every list stays, and precision is expected to [fall to a tenth](#sec-why-density).
 # :::{finding} own/AR-TENTH
-# holds: **By itself, precision says how much is known:** no system keeps more than {value} of it.
-# refuted: **By itself, precision says how much is known,** though {which} keeps {value} of it.
-# open: **By itself, precision says how much is known:** even {which}, which keeps more than all others, keeps {value}
-#   ({low} to {high}) of it.
+# holds: **By itself, it says how much is known:** no system keeps more than {value} of it.
+# refuted: **By itself, it says how much is known,** though {which} keeps {value:.0%} of it.
+# open: **By itself, it says how much is known:** even {which}, which keeps more than all others, keeps {value:.0%}
+#   ({low:.0%} to {high:.0%}) of it.
 # :::
 #
 # ```{glue:figure} fig_lists
 # :name: fig-lists
 #
-# What is known of the first {glue:text}`cutoff` items of each list: with all test ratings, and with a
-# tenth of them. Blue is precision. The grey part counts as failure, whatever it may be.
+# What is known of the first {glue:text}`cutoff` items of each list. Blue, and written at the end, is precision in
+# percent. The grey part counts as failure, whatever it may be.
 # ```
+#
+# **What to do.** Print beside a precision what a random ranking scores on the same test. Compare systems on one
+# dataset, and never values of two. [Rank all items](#sec-enough-negatives), and have
+# [twice the judgments](#sec-enough-judgements) that your closest pair needs ([five rules](#sec-sparsity-rules)).
 #
 # :::{finding} own/ORDER-TENTH
 # holds: **In comparison it says something about systems:** their orders by a tenth of the test ratings and by all of
@@ -36,32 +40,29 @@
 # refuted: **In comparison it says little here, either:** a tenth of the test ratings has the systems in another order
 #   than all of them ($\tau$ = {value:.2f}, where 1 is the same order).
 # open: **In comparison it may say something about systems:** the orders by a tenth of the test ratings and by all of
-#   them have $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}; 1 is the same order).
+#   them have $\tau$ = {value:.2f} (95 % interval {low:.2f} to {high:.2f}; 1 is the same order). That is open for want
+#   of {glue:text}`wanted`.
 # :::
 #
 # Many papers rank each relevant item among {glue:text}`n_others` sampled ones instead.
 # :::{finding} own/RUNS-TENTH
-# holds: Such values do not notice that ratings are missing (they move by {value} at most),
-# refuted: Such values move as well when ratings are missing, by {value} for {which},
-# open: Such values may not notice that ratings are missing, but too few runs are left to tell (they move by {value},
-#   {low} to {high}, for {which}),
+# holds: Such values do not notice that ratings are missing (they move by {value:.1%} at most),
+# refuted: Such values move as well when ratings are missing, by {value:.0%} for {which},
+# open: Such values may not notice that ratings are missing, but too few runs are left to tell (that of {which} moves by
+#   {value:.0%}),
 # :::
 # :::{finding} own/NEGATIVES-TURNED
-# holds: but they surely reverse {value} of {glue:text}`negatives_n_resolved` pairs of systems whose order among all
-#   items is beyond chance, and no number of repeated draws mends that.
-# refuted: and here they reverse none of {glue:text}`negatives_n_resolved` pairs of systems whose order among all
-#   items is beyond chance.
-# open: and whether they turn pairs of systems round is not decided ({low} to {high} of
-#   {glue:text}`negatives_n_resolved`).
+# holds: but they put {value} of the {glue:text}`negatives_n_resolved` pairs of systems that all items tell apart in
+#   the wrong order, and no number of repeated draws mends that.
+# refuted: and here they put none of the {glue:text}`negatives_n_resolved` pairs of systems that all items tell apart
+#   in the wrong order.
+# open: and whether they put pairs of systems in the wrong order is open ({low} to {high} of the
+#   {glue:text}`negatives_n_resolved` that all items tell apart).
 # :::
-#
-# **What to do.** Print beside a precision what a random ranking scores on the same test. Compare systems on one
-# data set, and never values of two. [Rank all items](#sec-enough-negatives), and have
-# [twice the judgements](#sec-enough-judgements) that your closest pair needs ([five rules](#sec-sparsity-rules)).
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can** say which part of a precision is the recommender and which is the data; tell
-# which metrics can be compared between data sets, and which only within one; and choose the size of a sample,
+# which metrics can be compared between datasets, and which only within one; and choose the size of a sample,
 # and of a test set, for the comparison that you want to make. *About 45 minutes; all you need is precision and
 # [target sets](#sec-options).*
 
@@ -78,7 +79,7 @@ from recbias.book.chapters.sparsity_bias.densities import densities_grid
 from recbias.book.chapters.sparsity_bias.negatives import drawn_grid
 from recbias.book.chapters.sparsity_bias.sampling import sampled
 from recbias.book.chapters.sparsity_bias.saturation import SATURATION
-from recbias.book.chapters.sparsity_bias.tables import densities_table
+from recbias.book.chapters.sparsity_bias.tables import closest_pair, densities_table
 from recbias.book.explorer import explorer_html
 from recbias.book.figures import use_book_style
 from recbias.book.findings import findings_table, state
@@ -108,7 +109,7 @@ min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
 quoted = choosing.written(size=size, min_rating=min_rating, cutoff=cutoff, n_seeds=n_seeds)
-quoted |= choosing.written(n_others=size - 1)
+quoted |= choosing.written(n_others=size - 1, fifth=-(-cutoff // 5))
 for name, text in quoted.items():
     glue(name, text, display=False)
 
@@ -218,6 +219,7 @@ Markdown(pages.data_line(measured))
 
 # %% tags=["remove-cell"]
 figures.lists(measured, cutoff).show()
+glue("wanted", "training seeds" if seeds.few_seeds(measured) else "users", display=False)
 protocols = {
     "AR": f"TI-AN-AR rel>={min_rating}",
     "all-1R": f"TI-AN-1R rel>={min_rating}",
@@ -261,7 +263,7 @@ densities = measure.densities(dataset, grid=once, cutoff=cutoff, size=size)
 worlds = measure.saturation(**SATURATION)
 
 # %% [markdown] tags=["general"]
-# ## What falls when judgements are missing
+# ## What falls when judgments are missing
 #
 # ::::{predict} Recall divides by the number of relevant items that are left in the test. Half of the test ratings go. What becomes of recall@10, averaged over users with a relevant item left?
 # - it halves, as precision does
@@ -279,17 +281,19 @@ worlds = measure.saturation(**SATURATION)
 # who keep a relevant item are rather those who had many.
 # ::::
 
-# %% tags=["hide-input"]
-figures.halved(measured).show()
-
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_halved
 # :name: fig-halved
 #
 # What half of the test ratings leave of each metric, by its slope over all shares that were kept. Lines: half, and
-# all. All but precision (P) and 1R are means over users who have a relevant test item left.
+# all. All but precision (P) and 1R are means over users who have a relevant test item left; nDCG is that of whole
+# lists, of the first {glue:text}`cutoff` places and of the first {glue:text}`fifth`.
 # ```
-#
+
+# %% tags=["hide-input"]
+figures.halved(measured).show()
+
+# %% [markdown] tags=["general"]
 # That precision halves and 1R stays is [algebra](#sec-why-density). Of the others, recall (R), AP and nDCG divide by
 # what is left to find, so that they need not fall as far; and the first relevant item (RR) stands lower where
 # there are fewer. What the paper says of each metric is judged [below](#sec-sparsity-verdicts).
@@ -297,7 +301,7 @@ figures.halved(measured).show()
 # **Over whom is averaged?** Recall, AP, nDCG and RR are undefined for users without a relevant test
 # item, and thinning makes more of them. Counted as 0, every metric would fall with the share of users
 # who still have one, whatever it measures. The figure leaves such users out. The paper does not say
-# what it did, and a comparison of data sets has to.
+# what it did, and a comparison of datasets has to.
 
 # %% [markdown] tags=["general"]
 # ## What falls when target sets grow
@@ -317,9 +321,6 @@ figures.halved(measured).show()
 # was found because few rivals had been drawn is lost.
 # ::::
 
-# %% tags=["hide-input"]
-figures.larger(measured, cutoff).show()
-
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_larger
 # :name: fig-larger
@@ -327,7 +328,11 @@ figures.larger(measured, cutoff).show()
 # 1R precision in expectation over all samples, with 95 % intervals over users. Lines: what is left if it falls as
 # $1/t$ from the smallest target sets.
 # ```
-#
+
+# %% tags=["hide-input"]
+figures.larger(measured, cutoff).show()
+
+# %% [markdown] tags=["general"]
 # **Why not as $1/t$?** A run hits if fewer than $n$ of its $t-1$ sampled items stand above the relevant
 # one. Let a share $q$ of all others do. About $tq$ of them are drawn, so that the run hits for sure as
 # long as $t$ is far below $n/q$, and misses for sure far beyond. Every relevant item has a size of its
@@ -336,7 +341,7 @@ figures.larger(measured, cutoff).show()
 # says how $q$ is distributed, and that differs from system to system.
 #
 # **The consequence**: two curves with different slopes may cross, so that the size of the sample might decide which
-# system comes first. The density of judgements could not, where ratings are missing at random: one and the same
+# system comes first. The density of judgments could not, where ratings are missing at random: one and the same
 # factor multiplies every value under AR.
 
 # %% [markdown]
@@ -370,13 +375,9 @@ figures.larger(measured, cutoff).show()
 #   pairs with {glue:text}`n_others` sampled items. Repeated draws would find their order.
 # open: -
 # :::
-# (Where the data have no such pair, nothing is to blame.)
 # What cancels over many draws is the noise around the value expected at $t$. Where A has the larger one, and B among
 # all items, only a larger $t$ takes B to the front.
 # ::::
-
-# %% tags=["hide-input"]
-figures.orders(drawn, cutoff).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_orders
@@ -386,7 +387,11 @@ figures.orders(drawn, cutoff).show()
 # left to sample. Up to three systems stand out by the span of their ranks. Dashed: the size that this
 # chapter uses. Each system is trained once per fold here.
 # ```
-#
+
+# %% tags=["hide-input"]
+figures.orders(drawn, cutoff).show()
+
+# %% [markdown] tags=["general"]
 # <div class="explorer-hint">
 #
 # Move the number yourself; places are compared with those among all items.
@@ -414,22 +419,17 @@ HTML(
 # its own $q(t)$, and the distribution of the difference between two sums of hits is exact. The chance
 # of the wrong sign is read from it; equal sums count half, as if a coin was tossed.
 #
-# If both systems are ranked in the **same samples**, as they are where one sample is drawn for all, then
-# the two hits of a run depend on each other, in a way that numbers of items above do not tell: *which*
-# items are above matters. What holds whatever they have in common is a bound. If at most $\mu$ runs
-# are expected to be hit by the loser alone, and $\lambda$ by the winner alone, where $\lambda-\mu$ is
-# the expected lead, then
+# If both systems are ranked in the **same samples**, the two hits of a run depend on each other: it
+# matters *which* items are above, and not only how many. A bound holds whatever they have in common. Let
+# $\mu$ be the most runs that the loser alone can be expected to hit: with chances $q_a$ of the winner and
+# $q_b$ of the loser in each run, $\mu=\sum_r\min(q_b,1-q_a)$. Let $\lambda$ be $\mu$ and the expected lead. Then
 #
 # $$P(\text{wrong})\le\exp\!\big(-(\sqrt\lambda-\sqrt\mu)^2\big).$$
 #
-# With the chances $q_a$ of the winner and $q_b$ of the loser in each run, $\mu=\sum_r\min(q_b,1-q_a)$
-# is always enough. (Close to all items, where most runs are as good as sure, Bernstein's inequality says more.)
+# (Close to all items, where most runs are as good as sure, Bernstein's inequality says more.)
 #
 # A size is called *enough* for a pair if from there on one evaluation finds the order of all items with
 # a chance of at least 95 %.
-
-# %% tags=["hide-input"]
-figures.enough_sampled(drawn).show()
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_enough
@@ -437,26 +437,33 @@ figures.enough_sampled(drawn).show()
 #
 # Sampled items that are enough for each pair, with the systems in the order that all items give them.
 # Above the diagonal: a sample of its own for every run. Below it: shared samples, whatever the systems
-# may have in common. White: pairs whose order among all items may be chance.
+# may have in common. Empty: pairs whose order among all items may be chance.
 # ```
+
+# %% tags=["hide-input"]
+figures.enough_sampled(drawn).show()
 
 # %% [markdown]
 # :::{finding} own/NEGATIVES-MOST
 # holds: The pair that needs most is {glue:text}`negatives_most_a` and {glue:text}`negatives_most_b`,
-#   with {glue:text}`negatives_most_own` sampled items, {value} of all that there are.
-# refuted: No pair needs more than {glue:text}`negatives_most_own` sampled items, {value} of all that
+#   with {glue:text}`negatives_most_own` sampled items, {value:.0%} of all that there are.
+# refuted: No pair needs more than {glue:text}`negatives_most_own` sampled items, {value:.0%} of all that
 #   there are.
 # open: -
 # :::
 
 # %% tags=["hide-input"]
-Markdown(folded("The pairs that need most sampled items", turns.negatives_table(drawn)))
+note = (
+    "*Turn at* is the number of sampled items from which on a pair stands as among all items, with "
+    "an interval between whose ends its difference is not resolved. *Own* and *shared samples* are "
+    "the numbers that are enough, against the luck of the draw for *these* users. For others like "
+    "them a pair may turn anywhere in that interval: plan with its upper end."
+)
+Markdown(
+    folded("The pairs that need most sampled items", f"{note}\n\n{turns.negatives_table(drawn)}")
+)
 
 # %% [markdown] tags=["general"]
-# *Turn at*, in the table, is the number of sampled items from which on a pair stands as among all items, with those
-# between which its difference is not resolved. Numbers that are enough are about the luck of the draw for *these*
-# users; for others like them a pair may turn anywhere in that interval: plan with its upper end.
-#
 # **What to do.** *Do not draw.* Whoever has scored all items knows $q(t)$ at every $t$, and where nothing
 # is sampled there is no $t$ to choose. *If that is too expensive, take fewer users and not fewer items*:
 # fewer users widen intervals and leave the expected order alone; fewer items do the reverse. *Never
@@ -468,7 +475,7 @@ Markdown(folded("The pairs that need most sampled items", turns.negatives_table(
 
 # %% [markdown] tags=["general"]
 # (sec-enough-judgements)=
-# ## How many judgements are enough?
+# ## How many judgments are enough?
 #
 # Let two systems be compared by a test over users: a mean difference, divided by its standard error,
 # should be beyond $z_0=1.96$ to be significant. Keep each test rating with chance $q$, and a user's difference $X_u=\sum_i x_i$, in
@@ -478,12 +485,12 @@ Markdown(folded("The pairs that need most sampled items", turns.negatives_table(
 # $$z^2(q)=\frac{q^2\big(\sum_u X_u\big)^2}
 # {q^2\sum_u (X_u-\bar X)^2+q(1-q)\sum_i x_i^2},$$
 #
-# and solving for $z(q)=z_0$ gives the share of judgements at which a difference stops being significant.
-# No judgement has to be taken out for that. The numerator and the first term below it go with $q^2$.
+# and solving for $z(q)=z_0$ gives the share of judgments at which a difference stops being significant.
+# No judgment has to be taken out for that. The numerator and the first term below it go with $q^2$.
 # Significance would stay, if it were not for the second term: the luck of which ratings are left.
 # The test is that of all folds together, in which every rating is tested once.
 #
-# ::::{predict} Which metric needs fewest judgements to tell two systems apart?
+# ::::{predict} Which metric needs fewest judgments to tell two systems apart?
 # - precision among all items (AR), which counts every relevant item alike
 # - 1R among sampled items, whose values do not shrink
 # - recall, which gives every user the same weight
@@ -503,9 +510,6 @@ Markdown(folded("The pairs that need most sampled items", turns.negatives_table(
 # that it is right: some pairs stand in one order under AR and in the other under 1R.
 # ::::
 
-# %% tags=["hide-input"]
-figures.told_apart(densities).show()
-
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_told_apart
 # :name: fig-told-apart
@@ -516,22 +520,24 @@ figures.told_apart(densities).show()
 # handful of hits there, of which an exact test would ask more than $z_0$ does.
 # ```
 
+# %% tags=["hide-input"]
+figures.told_apart(densities).show()
+
 # %% [markdown]
 # :::{finding} own/DENSITY-MEDIAN
-# holds: Half of all pairs are told apart under AR by {value} of the test ratings or less ({low} to {high}).
-# refuted: It takes {value} of the test ratings to tell half of all pairs apart under AR
-#   ({low} to {high}).
-# open: It takes about {value} of the test ratings to tell half of all pairs apart under AR
-#   ({low} to {high}).
+# holds: Half of all pairs are told apart under AR by {value:.2%} of the test ratings or less.
+# refuted: It takes {value:.0%} of the test ratings to tell half of all pairs apart under AR.
+# open: It takes about {value:.0%} of the test ratings to tell half of all pairs apart under AR
+#   ({low:.0%} to {high:.0%}).
 # :::
 
 # %% tags=["hide-input"]
-Markdown(folded("The pairs that need most judgements", densities_table(densities)))
-
-# %% [markdown] tags=["general"]
-# In the table are the pairs that need most judgements under AR, at most twelve: percent of the test
-# ratings, with 95 % intervals over users. *Not by all*: all test ratings do not tell the pair apart.
-# *Reversed* stands where this metric has them the other way round.
+note = (
+    "Percent of the test ratings that tell a pair apart, with 95 % intervals over users; most under "
+    "AR first, at most twelve pairs. *Not by all*: all test ratings do not. *Reversed*: this metric "
+    "has the pair the other way round."
+)
+Markdown(folded("The pairs that need most judgments", f"{note}\n\n{densities_table(densities)}"))
 
 # %% [markdown] tags=["general"]
 # **What to do.** *Before an experiment*, read the share that your closest pair needs, from a dataset like
@@ -540,7 +546,7 @@ Markdown(folded("The pairs that need most judgements", densities_table(densities
 # time; four times in five takes $(1.96+0.84)^2/1.96^2\approx2$ times as many. *After it*, a difference
 # that is not significant on a sparse test is no evidence for equality: say from which density on it would
 # have been seen. *Do not look at the size of a value* for this, under any metric. And remember what the
-# figure supposes: judgements that are missing at random. If they are missing by popularity, more of them
+# figure supposes: judgments that are missing at random. If they are missing by popularity, more of them
 # make the wrong answer more significant.
 
 # %% [markdown] tags=["general"]
@@ -554,13 +560,13 @@ Markdown(folded("The pairs that need most judgements", densities_table(densities
 #
 # It takes no model of users or items, and no random ranking "whose trend explains the others". Under 1R both
 # the hits and the runs are thinned, and their ratio has no $q$ left. What the derivation asks for is that ratings
-# are missing *at random*, as they are where an experiment takes them out. In a data set they are not: what
-# users do not rate is mostly what they do not like, or never saw, and two data sets of different density
+# are missing *at random*, as they are where an experiment takes them out. In a dataset they are not: what
+# users do not rate is mostly what they do not like, or never saw, and two datasets of different density
 # differ in that as well.
 #
 # **What a value can mean.** Unrated items count as failures. If every one of them were judged, some would turn out
 # relevant, and none of the known successes would be lost. So precision under AR is a *lower bound* of what complete
-# judgements would give, and one minus the share of items that are known to be rated lower is an upper
+# judgments would give, and one minus the share of items that are known to be rated lower is an upper
 # one: blue, and blue with grey, in {numref}`fig-lists`. Between the two, these data cannot tell. A comparison means
 # more, if the grey part is as good for one system as for the other; whether it is, is the subject of the chapters
 # on popularity.
@@ -575,10 +581,10 @@ Markdown(folded("The pairs that need most judgements", densities_table(densities
 # $$\mathbb E[P_s@n]=\frac{\sigma\,|\mathcal C|}{n\,t\,|\mathcal U|}
 # \sum_{k\le n}\operatorname{avg}_u|PR(i_k)| ,$$
 #
-# which for a random ranking becomes (Eq. 4) the share $\rho$ of relevant items in a target set, averaged over
+# which for a random ranking becomes (Eqs. 4 and 5) the share $\rho$ of relevant items in a target set, averaged over
 # users, or about $\sigma$ times the density $\delta=|PR|/(t|\mathcal U|)$ of positive ratings:
 #
-# $$\mathbb E[P_{RND}@n]=\rho\approx\sigma\delta ,\qquad \mathbb E[1RP_{RND}@n]=\frac1t\quad\text{(1R, Eq. 5)}.$$
+# $$\mathbb E[P_{RND}@n]=\rho\approx\sigma\delta ,\qquad \mathbb E[1RP_{RND}@n]=\frac1t .$$
 #
 # The first is proportional to the density of the test data, at any cutoff, and the second does not know it.
 #
@@ -606,15 +612,15 @@ Markdown(
 )
 
 # %% [markdown] tags=["general"]
-# *By the odds* divides the expected positive test ratings of an item by the users who lack it in training,
-# $\sigma|PR(i)|/(|\mathcal U|-(1-\sigma)|R(i)|)$ {cite:p}`MCCRS20`. Closed bounds are those of Section 5.1 that follow
-# from Eq. 3, with the factor corrected ([E04](#err-e04)); they inherit what it supposes, and may fail
-# ([E05](#err-e05)). Those of the lemma of chapter 1 are a theorem.
+# The table has a prediction that minds this, *by the odds*: the expected positive test ratings of an item are divided
+# by the users who lack it in training, $\sigma|PR(i)|/(|\mathcal U|-(1-\sigma)|R(i)|)$ {cite:p}`MCCRS20`. Its *closed
+# bounds* are those of Section 5.1 that follow from Eq. 3, with the factor corrected ([E04](#err-e04)); they inherit
+# what it supposes, and may fail ([E05](#err-e05)). The bounds of the lemma of chapter 1 are a theorem.
 #
 # :::{admonition} And if everything were judged?
 # :class: dropdown
 # At "extremely high" density, says the paper, recall, MAP and nDCG "saturate" too, and converge to "the
-# ratio of positive versus negative ratings" (BCC17-C-SATUR). No data set can show that, but a
+# ratio of positive versus negative ratings" (BCC17-C-SATUR). No dataset can show that, but a
 # [simulated world](#data-worlds) can: there every user has a true rating of every item, and any share of
 # them may be judged. A list that is better than random stays above that ratio wherever everything is judged; a list
 # of ten holds few of hundreds of relevant items; and the discount of nDCG is slow, so that a whole list holds
@@ -637,20 +643,20 @@ figures.saturation(worlds).show()
 #
 # 1. **One value**: print $\rho$ beside a precision under AR, which a random ranking is expected to score, or their
 #    ratio (BCC17-EQ4, [why](#sec-why-density)).
-# 2. **Two data sets**: compare no precision, MRR, MAP or nDCG@n between them. 1R at one fixed $t$, or the ratio to
+# 2. **Two datasets**: compare no precision, MRR, MAP or nDCG@n between them. 1R at one fixed $t$, or the ratio to
 #    $\rho$, take density out, and no more (BCC17-C-1RCOMP).
-# 3. **Sampled items**: rank all items instead. Where that is too expensive, take fewer users and not fewer items, and
-#    choose $t$ by the pairs that you want to tell apart ({numref}`fig-enough`).
-# 4. **A sparse test**: any metric at its full density; look at the significance of each difference and not at the
-#    size of values ({numref}`fig-told-apart`), and say from which density on a difference would have been seen.
+# 3. **Sampled items**: rank all items instead. Where that is too expensive, take fewer users and not fewer items. Where
+#    others did sample items, ask whether their closest pair survives that $t$ ({numref}`fig-enough`).
+# 4. **A sparse test**: keep all test ratings, whatever the metric; look at the significance of each difference and not
+#    at the size of values ({numref}`fig-told-apart`), and say from which density on a difference would have been seen.
 # 5. **Fewer test ratings**: leave out users, or ratings at random, and never the rare items; say how many are left,
 #    and whether users without a relevant one count as 0.
 #
-# A reviewer asks back at values of two data sets side by side; at recall or nDCG without its population; at a sample
+# A reviewer asks back at values of two datasets side by side; at recall or nDCG without its population; at a sample
 # size without a reason; and at "lower accuracy" on a sparser test. In a paper, with the values of this page:
 
 # %% tags=["hide-input"]
-Markdown(pages.methods_sentence(measured, "AR"))
+Markdown(f"{pages.methods_sentence(measured, 'AR')} {closest_pair(densities)}")
 
 # %% [markdown] tags=["general"]
 # (sec-sparsity-verdicts)=
@@ -826,9 +832,9 @@ stated
 #
 # ## Summary
 #
-# A precision under AR goes in proportion to the density of judgements, for every system, by one line of
+# A precision under AR goes in proportion to the density of judgments, for every system, by one line of
 # algebra: without $\rho$ beside it, it says nothing about the recommender. The order of systems does, since
-# judgements that are missing at random multiply all values alike and can only leave an order unresolved. Ranking
+# judgments that are missing at random multiply all values alike and can only leave an order unresolved. Ranking
 # among sampled items hides density and brings the size of the sample instead, which may turn systems round.
 #
 # ```{seealso}

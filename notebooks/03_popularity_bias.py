@@ -26,12 +26,14 @@
 # ```{glue:figure} fig_skew
 # :name: fig-skew
 #
-# Popularity recommends to everybody what most people rated. Its precision among all tested items: on the ratings, and
-# in worlds where each item and each user keeps their number of ratings, but who rated what is drawn anew, and stars
-# are dealt out from one mix, so that nobody prefers anything. Black: 95 % intervals, over users and over worlds.
+# Popularity recommends to everybody what most people rated. Without taste: each item and each user keeps their
+# number of ratings, but who rated what, and with how many stars, is drawn. Black: 95 % intervals.
 # ```
 #
-# In such a world there is nothing to recommend: a random split gives away which items will be *in the test*.
+# Where nobody prefers anything there is nothing to recommend: a random split gives away what will be *tested*.
+#
+# **What to do.** Print Popularity *and* Random beside every system, and what Popularity scores on your counts
+# without taste ([five rules](#sec-what-to-do)).
 #
 # :::{finding} own/MAP-OPPOSED-SEEN
 # holds: **Whether it recommends well, a test does not say.** In worlds as skewed as MovieLens, where popular
@@ -41,14 +43,11 @@
 # open: -
 # :::
 # :::{finding} own/MAP-OPPOSED-TRUE
-# holds: its lists hold {value:.0%} of the liked items that random lists hold.
-# refuted: its lists hold {value:.1f} times the liked items that random lists hold.
+# holds: people like only {value:.0%} as many of the items that it lists as of random ones.
+# refuted: people like {value:.1f} times as many of the items that it lists as of random ones.
 # open: -
 # :::
-#
-# **What to do.** Print Popularity *and* Random beside every system, and what Popularity scores on your counts
-# without taste ([five rules](#sec-what-to-do)). Whether people like what is popular, only ratings of items that
-# were drawn at random can tell.
+# What people like, only ratings of items that were drawn at random can tell.
 
 # %% [markdown] tags=["general"]
 # ## One case by hand
@@ -56,17 +55,17 @@
 # Four items have 100 ratings, and a fifth of each item's is in the test. Show one of them to everybody who does not
 # have it in training: a hit is a user who rates it in the test, and likes it. Popularity shows A.
 #
-# | item | ratings | in training | in the test | hits, if half of all people like each item | hits, if A to D are liked by 20, 40, 60, 80 % |
-# |---|---|---|---|---|---|
-# | A | 60 | 48 | 12 | 6 | 2.4 |
-# | B | 25 | 20 | 5 | 2.5 | 2.0 |
-# | C | 10 | 8 | 2 | 1 | 1.2 |
-# | D | 5 | 4 | 1 | 0.5 | 0.8 |
+# | item | ratings | in the test | hits, each liked by half | hits, liked by 20, 40, 60, 80 % |
+# |---|---|---|---|---|
+# | A | 60 | 12 | 6 | 2.4 |
+# | B | 25 | 5 | 2.5 | 2.0 |
+# | C | 10 | 2 | 1 | 1.2 |
+# | D | 5 | 1 | 0.5 | 0.8 |
 #
-# In the first world nobody prefers anything, and yet A has twelve times the hits of D. To know what is rated
-# often is not to know what is good, but what will be asked. In the second world the more popular item is the less
-# liked one, and A has most hits all the same: it is rated most, and of those who would like D hardly anybody
-# is asked.
+# In the first world half of all people like each item: nobody prefers anything, and yet A has twelve times the
+# hits of D. To know what is rated often is not to know what is good, but what will be asked. In the second world
+# the more popular item is the less liked one, and A has most hits all the same: it is rated most, and of those who
+# would like D hardly anybody is asked.
 #
 # {cite:t}`BCC17` call this **popularity bias**. This chapter repeats Section 5 of their paper, and then
 # measures what of a score is skew.
@@ -154,7 +153,7 @@ for name, text in quoted.items():
 # {numref}`fig-exponents` has all of the course.
 # ::::
 #
-# ::::{predict} Back to the ratings of this page. Which ranking, the same for everybody, has the highest precision among all tested items: one by the number of training ratings (Popularity), of those that are relevant (Positive count), by the average rating, or by the odds of a hit, which ask who can still be shown an item?
+# ::::{predict} Back to the ratings of this page. Which ranking, the same for everybody, has the highest precision among all tested items: one by the number of training ratings (Popularity), of those that are relevant (Positive count), by the average rating, or by the odds of a hit (relevant ratings over the users who can still be shown the item)?
 # - Popularity, as the paper says
 # - Positive count: it counts what is liked, not what is rated
 # - Average rating: it is about quality
@@ -254,18 +253,21 @@ identities = measure.identities()  # what printed numbers force, beside any data
 # whether anybody likes what is popular.
 #
 # **A ranking that is the same for everybody** can hit only as often as its items are liked in the test
-# data. By Eq. 3 (chapter 2) its expected precision grows with the positives of the items that it puts
-# first, $|PR(i)|$ of item $i$:
+# data. By Eq. 3 ({doc}`chapter 2 <02_sparsity_bias>`) its expected precision grows with the relevant ratings,
+# $|PR(i)|$, of the $n$ items that it puts first:
 #
 # $$\mathbb E[P_s@n]=\frac{\sigma\,|\mathcal C|}{n\,t\,|\mathcal U|}
 # \sum_{k\le n}\operatorname{avg}_u|PR(i_k)| .$$
+#
+# (A share $\sigma$ of the ratings is the test; $t$ of the $|\mathcal C|$ candidates are ranked for each of
+# $|\mathcal U|$ users.)
 #
 # **A random split makes training foretell the test.** Both are samples of the same ratings, so that on
 # average an item has as many test positives as its share in them says:
 #
 # $$\mathbb E|PR_{test}(i)|\propto|PR(i)|\propto\mathbb E|PR_{train}(i)|\propto|R_{train}(i)| .$$
 #
-# The last step takes a liked item to be a rated one and conversely, up to a factor.
+# The last step takes it that an item is liked as often as it is rated, up to a factor that all items share.
 #
 # **So Popularity, which orders items by $|R_{train}(i)|$, is the best ranking of all that are the same
 # for everybody**, says the paper, and the more so the more unevenly ratings are spread over items. The second
@@ -279,18 +281,17 @@ figures.chain(chain).show()
 # :name: fig-chain
 #
 # Items in twenty groups by their training ratings, means over the folds. On the line relevant test
-# ratings are proportional to training ratings, as the paper's argument has it. Groups without any are
-# not shown.
+# ratings are proportional to training ratings, as the paper's argument has it. Groups without a relevant
+# test rating are not shown.
 # ```
 
 # %% [markdown]
-# How well training counts of items say what their test counts will be is judged as BCC17-C-POPCHAIN. The last link, from
-# rated to liked, is another matter.
+# The last link, from rated to liked, is another matter.
 # :::{finding} BCC17-C-POPCHAIN/6
-# holds: It holds here: a rating of one of the most rated items is {value:.1f} times as often a relevant one as
-#   that of one of the least rated.
-# refuted: It does not hold: a rating of one of the most rated items is {value:.1f} times as often a relevant one
-#   as that of one of the least rated.
+# holds: It holds here: ratings of the most rated tenth of the items are {value:.1f} times as often relevant as
+#   those of the least rated tenth (BCC17-C-POPCHAIN).
+# refuted: It does not hold: ratings of the most rated tenth of the items are {value:.1f} times as often relevant
+#   as those of the least rated tenth (BCC17-C-POPCHAIN).
 # open: -
 # :::
 #
@@ -332,11 +333,10 @@ figures.rankings(rankings, predicted).show()
 # counts, for each item, the users who can still be shown it.
 # ```
 #
-# What is counted matters: ratings, or those that say liking. The step from Popularity to Positive count is what
-# liking is worth; that from Positive count to Odds of a hit, what it is worth to ask who can still be shown an
-# item. The paper calls the latter negligible, as if nobody had anything in training. Whether it is so in a
-# *ranking* says the title of the figure, for the same users; in a *prediction* it is not where the two marks of a row
-# part (BCC17-C-POPOPT).
+# The step from Popularity to Positive count is what it is worth to count likes; that from Positive count to Odds of a
+# hit, to ask who can still be shown an item, which the paper calls negligible (BCC17-C-POPOPT). The two marks
+# of a row are predictions that differ by the same question. Both treat all users alike. But who rates much has the
+# first items already, is shown the next ones, and has more of these in the test: so bars can reach further.
 
 # %% [markdown] tags=["general"]
 # ## Worlds without taste
@@ -370,8 +370,8 @@ figures.exponents(simulated["skew"], "P@10|t=100", name="1RP@10").show()
 # refuted: So they are: kNN has at most {value:.1f} times what Random scores.
 # open: Of kNN that is open: it reaches {low:.1f} to {high:.1f} times what Random scores.
 # :::
-# BCC17-F5C judges each line, BCC17-C-AR5 the same with all relevant items in one list, BCC17-C-5METRICS by other
-# metrics, and BCC17-F5L how counts grow more uneven with $\alpha$.
+# (More: each line, BCC17-F5C; all relevant items in one list, BCC17-C-AR5; other metrics, BCC17-C-5METRICS; how
+# uneven counts are, BCC17-F5L.)
 
 # %% tags=["hide-input"]
 Markdown(tables.fits_table(fitted))
@@ -472,15 +472,15 @@ Markdown(tables.floor_table(measured, pure_skew))
 # %% [markdown]
 # ## Is Popularity overrated?
 #
-# It may deserve its score, if what is popular is liked. That is known in worlds alone, and of datasets
-# with ratings of items that were drawn at random. Call $A$ how many times the liked items of random lists its own
-# lists hold, by the truth, and $B$ how many times a random ranking it scores, in a test with one relevant item
-# per run. $B/A$ is how far the test overrates it.
+# It may deserve its score, if what is popular is liked. That is known only in simulated worlds, and of datasets
+# with ratings of items that were drawn at random. There two factors can be held against each other. By what people
+# like, its lists hold $A$ times as many liked items as random lists. In a test, with one relevant item per run, it
+# scores $B$ times what a random ranking scores. The test overrates it by $B/A$.
 #
-# What is popular relates to what is liked by a number from −1, entirely opposed, to 1, entirely agreeing:
+# The *relation* of popularity and liking goes from −1 (the more popular, the less liked) to 1 (the more liked):
 # Spearman's correlation, over items, of the number of ratings and of the share of users who like the item.
 #
-# ::::{predict} Popular items are those that more people like, entirely, and they are rated as unevenly as on MovieLens. How many times too good does a test make Popularity look?
+# ::::{predict} The relation is 1, and items are rated as unevenly as on MovieLens. How many times too good does a test make Popularity look?
 # - it does not: Popularity is as good as it looks
 # - hardly, by less than a fifth
 # - one and a half times, or more
@@ -504,20 +504,20 @@ figures.overrated(simulated["relation_map"]).show()
 # ```
 
 # %% [markdown]
-# Of what people like a test notices little: its line rises far less than the other. And data? Of three datasets
-# liking is known as well, from ratings of random items or from the truth.
+# A test notices little of what people like: its line rises far less than the other. And data? Of three datasets
+# liking is known, from ratings of random items or from how the world was made.
 # :::{finding} own/POINTS-OVERRATED
-# holds: On all three Popularity is overrated, {value:.1f} times at least ({low:.1f} to {high:.1f}).
+# holds: On all three Popularity is overrated, surely {low:.1f} times or more.
 # refuted: On one of them Popularity is not overrated: the factor is {value:.1f}.
 # open: On one of them that is open: a factor of {low:.1f} to {high:.1f}.
 # :::
 
 # %% tags=["hide-input"]
-Markdown(tables.points_table(simulated["points"]))
+HTML(tables.points_table(simulated["points"]))
 
 # %% [markdown] tags=["general"]
-# Skew: Gini coefficient of the items' numbers of ratings. The next columns: times a random ranking, and the one
-# over the other, with 95 % intervals over users.
+# Skew: Gini coefficient of the items' numbers of ratings. In a test ($B$) and by what people like ($A$): times a
+# random ranking. Overrated: $B/A$. 95 % intervals over users.
 
 # %% [markdown] tags=["general"]
 # (sec-what-to-do)=
@@ -549,6 +549,7 @@ Markdown(pages.methods_sentence(measured, "AR"))
 # values had been seen; the pages of these claims say *pilot seen*. What is asserted of simulated worlds is judged on
 # simulated worlds, in all editions alike. A claim is **yes** if all of its core holds, **no** if none of it does and
 # some is refuted, **partly** if some holds and some is refuted, **undecided** if none is refuted and some is open.
+# *Corrected*: without a mistake of the paper ([errata](#sec-errata)).
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": rankings, "predicted": predicted, "chain": chain}

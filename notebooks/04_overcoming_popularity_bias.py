@@ -15,45 +15,47 @@
 # # Does a test without popularity bias come nearer to the truth?
 #
 # :::{finding} own/UNIFORM-OPPOSED
-# holds: **Yes where popular items are those that fewer people like:** there a *uniform* test, which tests all items
-#   equally often, is nearer to the truth than a plain one, by {value:.2f} of $\tau$ ({low:.2f} to {high:.2f}).
+# holds: **Yes where popular items are those that fewer people like:** a *uniform* test, which tests all items
+#   equally often, orders systems more truly there than a plain one (its agreement with the true order, $\tau$, is
+#   larger by {value:.2f}, {low:.2f} to {high:.2f}).
 # refuted: **Not even where popular items are those that fewer people like:** a *uniform* test, which tests all
-#   items equally often, is not nearer to the truth there than a plain one.
+#   items equally often, does not order systems more truly there than a plain one.
 # open: Even where popular items are those that fewer people like, it is not decided whether a *uniform* test, which
-#   tests all items equally often, is nearer to the truth than a plain one.
+#   tests all items equally often, orders systems more truly than a plain one.
 # :::
-#
-# ```{glue:figure} fig_nearer
-# :name: fig-nearer
-#
-# Each test orders ten systems by the ratings that it sees; $\tau$ says how far that is the order by what people
-# *really* like, which is known in simulated worlds (1: all of it, 0: a coin): how many of a system's first ten
-# items users like, whether rated or not. A plain test has mostly ratings of popular items. bpref needs recorded
-# dislikes. From left to right: worlds from "the more popular, the less liked" to "the more popular, the more
-# liked". Whiskers: 95 % intervals over worlds.
-# ```
-#
+# :::{finding} own/BPREF-OPPOSED
+# holds: With recorded dislikes bpref does still better, by {value:.2f} ({low:.2f} to {high:.2f}).
+# refuted: Not even bpref, which needs recorded dislikes, does better.
+# open: Whether bpref, which needs recorded dislikes, does better is not decided.
+# :::
 # :::{finding} own/UNIFORM-AGREE
 # holds: **No where they are those that more people like:** a uniform test takes away what was deserved, and a plain
 #   one is nearer, by {value:.2f} ({low:.2f} to {high:.2f}).
 # refuted: Where they are those that more people like, a plain one is not nearer.
 # open: Where they are those that more people like, which is nearer is not decided.
 # :::
+#
+# **What to do.** If ratings say dislike, report bpref beside the plain test. Likes alone cannot say in which of these
+# worlds you are: say what you assume about popularity and liking, and report both tests. Best are judgments of random
+# items ([five rules](#sec-what-to-do-about-tests)).
+#
+# ```{glue:figure} fig_nearer
+# :name: fig-nearer
+#
+# Each test orders ten systems by the ratings that it sees. $\tau$ says how far that is their true order (1: all of it,
+# 0: a coin): by how many of their first ten items people like, rated or not, which is known in simulated worlds. From
+# left to right: worlds from "the more popular, the less liked" to "the more liked". Whiskers: 95 % intervals over
+# worlds.
+# ```
+#
 # :::{finding} own/TRUTH-CM-AR-P
 # holds: **On real data** that know the truth, CM100k, where popular items are liked more, a plain test misleads: it has
-#   {value:cases} of {cases} pairs of systems in the order that is true by the first ten. (By whole lists other pairs
-#   count: {numref}`fig-agreement`.)
+#   {value:cases} of {cases} pairs of systems in the order that is true by the first ten.
 # refuted: **On real data** that know the truth, CM100k, where popular items are liked more, a plain test already has
-#   {value:cases} of {cases} pairs of systems in the order that is true by the first ten. (By whole lists other pairs
-#   count: {numref}`fig-agreement`.)
+#   {value:cases} of {cases} pairs of systems in the order that is true by the first ten.
 # open: **On real data** that know the truth, CM100k, where popular items are liked more, a plain test has {value:cases}
-#   of {cases} pairs of systems in the order that is true by the first ten, which may be chance. (By whole lists
-#   other pairs count: {numref}`fig-agreement`.)
+#   of {cases} pairs of systems in the order that is true by the first ten, which may be chance.
 # :::
-#
-# **What to do.** Likes alone cannot say in which of these worlds you are. Say what you assume about popularity
-# and liking, report both tests, and if your data record dislikes or random judgments, use them
-# ([five rules](#sec-what-to-do-about-tests)).
 
 # %% [markdown] tags=["general"]
 # ## One case by hand
@@ -372,7 +374,8 @@ identities = measure.identities()  # what holds on any data, checked once in a w
 
 # %% [markdown] tags=["general"]
 # **What data allow.** Every item of $T$ has to give as many ratings as the least popular of them can spare,
-# so that $T$ and $\sigma$ cannot both be large. What is outside $T$ is neither tested nor ranked.
+# so that $T$ and $\sigma$ cannot both be large. What is outside $T$ is neither tested nor ranked. Below: how many
+# items are in $T$, their share of all items, and the test ratings of each.
 
 # %% tags=["hide-input"]
 Markdown(uniform_tests.uniform_table(concentration.data_sets_beside(plans), sigma))
@@ -388,7 +391,8 @@ figures.over_random({"systems": measured, "uniform": uniform}, cutoff).show()
 # :name: fig-over-random
 #
 # What Popularity scores over what a random ranking is expected to score under the same test; 1: no advantage.
-# Whiskers: 95 % intervals over users, of uniform tests over draws too.
+# AR, sampled: all relevant items of a user among as many others as a uniform test has; whole catalogue: a uniform test
+# whose rivals are all items. Whiskers: 95 % intervals over users, of uniform tests over draws too.
 # ```
 
 # %% [markdown]
@@ -400,13 +404,8 @@ figures.over_random({"systems": measured, "uniform": uniform}, cutoff).show()
 # open: Of the advantage that Popularity has with one relevant item at a time, a uniform test (U1R) leaves {low:.0%}
 #   to {high:.0%}; more users would decide whether that is less than half, which is the paper's message.
 # :::
-# :::{finding} BCC17-F8-1R/3
-# holds: There Popularity is about as low as Random, as the paper says.
-# refuted: But it is not about as low as Random there, though the paper says so ({numref}`fig-over-random`).
-# open: Whether it is about as low as Random there, as the paper says, is open.
-# :::
-# The bars are those of BCC17-F8-1R in the [table of verdicts](#sec-verdicts-4). Whatever is left, a test in which
-# Popularity scores little is not yet one that is right.
+# The paper also has Popularity about as low as Random in a uniform test (BCC17-F8-1R): the figure shows how far it is
+# from 1. Whatever is left, a test in which Popularity scores little is not yet one that is right.
 
 # %% tags=["hide-input"]
 HTML(uniform_tests.draws_table(uniform))
@@ -425,9 +424,12 @@ figures.places({"systems": measured, "uniform": uniform}).show()
 # ([E25](#err-e25)), by precision with one relevant item at a time.
 # ```
 
-# %% [markdown] tags=["general"]
-# What the paper says of these places is judged as BCC17-F8-PLSA and BCC17-F8-UAR in the
-# [table of verdicts](#sec-verdicts-4), over all seven tests and by other metrics as well.
+# %% [markdown]
+# :::{finding} BCC17-F8-PLSA/3
+# holds: pLSA is first by all seven tests, as the paper says (BCC17-F8-PLSA).
+# refuted: pLSA is not first by all seven tests, though the paper says so (BCC17-F8-PLSA).
+# open: Whether pLSA is first by all seven tests, as the paper says, is open (BCC17-F8-PLSA).
+# :::
 # Which of these orders is the true one, none of these tests can tell.
 
 # %% [markdown] tags=["general"]
@@ -461,23 +463,15 @@ figures.causes(kept, cutoff).show()
 # :name: fig-kept
 #
 # Popularity with one relevant item at a time, in sets of {glue:text}`size`. In uniform tests what it has above
-# a random ranking is taken apart: what remains where training items stay among the rivals is owed to liking,
-# the rest to their absence.
+# a random ranking is taken apart: what remains where training items stay among the rivals is owed to liking (blue), the
+# rest to their being no rivals (orange).
 # ```
-
-# %% [markdown]
-# :::{finding} own/LIKED-SHARE
-# holds: Liking accounts for {value} of what U1R leaves ({low} to {high}), the missing training items for the
-#   rest.
-# refuted: Liking accounts for {value} of what U1R leaves ({low} to {high}), the missing training items for the
-#   larger part.
-# open: Liking accounts for {low} to {high} of what U1R leaves, so that the larger cause is not decided.
-# :::
-# The second can be undone: keep training items among the candidates of the uniform test (`+train` in the
+#
+# The second cause can be undone: keep training items among the candidates of the uniform test (`+train` in the
 # protocol). The first may be deserved.
 
 # %% [markdown] tags=["general"]
-# ## Count otherwise instead
+# ## Or change the metric
 #
 # Three metrics leave the test as it is. Each takes something for granted.
 #
@@ -510,9 +504,13 @@ figures.counted_otherwise(measured).show()
 # list as its pool, stratified recall with $\gamma=1$.
 # ```
 
-# %% [markdown] tags=["general"]
-# A predictor of ratings learns what is disliked, and bpref asks for that. Whether it takes them past Popularity, as in
-# the paper, is judged as BCC17-F9-BP in the [table of verdicts](#sec-verdicts-4).
+# %% [markdown]
+# A predictor of ratings learns what is disliked, and bpref asks for that.
+# :::{finding} BCC17-F9-BP/2
+# holds: So both, MF and kNN, pass Popularity by bpref, as in the paper (BCC17-F9-BP).
+# refuted: But not both, MF and kNN, pass Popularity by bpref, as they do in the paper (BCC17-F9-BP).
+# open: Whether both, MF and kNN, pass Popularity by bpref, as in the paper, is open (BCC17-F9-BP).
+# :::
 #
 # ::::{admonition} Is there a right $\gamma$?
 # :class: dropdown
@@ -565,9 +563,9 @@ figures.agreement(known).show()
 # refuted: On CM100k it has fewer right.
 # open: On CM100k it cannot be told from the plain test.
 # :::
-# infAP needs a pool, which recommender data do not have ([E08](#err-e08)): its first 100 items are our choice, and so
-# the advice below names bpref, wherever infAP stands. How infAP does beside bpref, and how few pairs uniform tests put
-# into a sure order, is in the [findings at the end](#sec-verdicts-4).
+# infAP needs a pool, which recommender data do not have ([E08](#err-e08)). Its first 100 items are our choice, so that
+# the advice below is of bpref alone. How infAP does beside it, and how few pairs uniform tests put into a sure order, is
+# in the [findings at the end](#sec-verdicts-4).
 #
 # ::::{admonition} How the truth is asked
 # :class: dropdown
@@ -634,11 +632,6 @@ HTML(
 # open: By all items bpref has the largest $\tau$ of the nine in {value:cases} of the {cases} kinds; that is sure of
 #   {low:cases}.
 # :::
-# :::{finding} own/WORLDS-AGREE-BPREF
-# holds: By the first ten, where popular items are liked more, bpref is behind AR.
-# refuted: By the first ten, where popular items are liked more, bpref is not always behind AR.
-# open: By the first ten, where popular items are liked more, whether bpref is behind AR is open.
-# :::
 # bpref compares what a user likes with what the same user rated and does not like: where popular items are rated
 # more often whether they are liked or not, popularity is in both, and cancels. Other tests compare with items
 # that nobody rated. Where users rate what is popular only if they like it, nothing cancels, and that is why real
@@ -661,11 +654,11 @@ Markdown(best_table(found))
 # (sec-what-to-do-about-tests)=
 # ## What to do, and what to write
 #
-# 1. **If ratings say dislike, report bpref beside precision, and not instead.** Worlds
-#    ({numref}`fig-relations`) and two datasets ({numref}`fig-agreement`) do not all agree on it.
-# 2. **With likes alone, write what you assume** about popularity and liking, take the test of
-#    [the row](#tbl-likes-only), and print a plain test beside it. Where the $\tau$ of the row is small, claim
-#    little.
+# 1. **If ratings say dislike, report bpref beside precision, and not instead.** Where it leads, and where not:
+#    {numref}`fig-relations` and {numref}`fig-agreement`.
+# 2. **With likes alone, write what you assume** about popularity and liking, take the test that
+#    [the table](#tbl-likes-only) names for it, and print a plain test beside it. Where the table has a small $\tau$,
+#    claim little.
 # 3. **Draw a uniform test several times**, and write $\sigma$, $\varepsilon$, the number of draws and the share of
 #    items in $T$, of which alone it speaks (BCC17-C-UARFEAS).
 # 4. **Print Random and Popularity under every test.** A low Popularity does not make a test right: what is left has

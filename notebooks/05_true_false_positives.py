@@ -14,15 +14,14 @@
 # %% [markdown]
 # # More hits or fewer misses: does it matter which one you count?
 #
-# A list of ten holds items that its user likes, *hits*, and items that the user dislikes, *misses*. A good
-# recommender gives many of the one and few of the other, so either could be counted. To tell which is right takes
-# ratings of items drawn at random. Most data, such as MovieLens, have none, but CM100k, on songs, has. Here are
-# sixteen systems, counted both ways: by ratings of songs {glue:text}`observed_cm100k`, as in a usual test, and by
-# ratings of songs that were drawn at random, which is the truth.
+# A list of ten holds items that its user likes, *hits*, and items that the user dislikes, *misses*: either could be
+# counted. Here are sixteen systems on songs (CM100k), counted both ways: by ratings of songs
+# {glue:text}`observed_cm100k`, as in a usual test, and by ratings of songs that were drawn at random, which is the
+# truth, and which most data lack.
 #
 # :::{finding} own/CM-OBSERVED-TAU
-# holds: **In a test it matters:** who counts hits and who counts misses chooses another winner, since systems with
-#   more hits have *more* misses ($\tau$ = {value:.2f}).
+# holds: **In a test it matters:** hits and misses choose different winners, since systems with more hits have *more*
+#   misses ($\tau$ = {value:.2f}).
 # refuted: **In a test it does not matter:** systems with more hits have fewer misses ($\tau$ = {value:.2f}).
 # open: **In a test it seems to matter:** systems with more hits tend to have *more* misses ($\tau$ = {value:.2f},
 #   {low:.2f} to {high:.2f}).
@@ -49,9 +48,11 @@
 # open: Here it seems to be that of misses ($\tau$ = {value:.2f} with the truth, {low:.2f} to {high:.2f}),
 # :::
 # :::{finding} own/OPPOSED-ANTIP
-# holds: but where people like *less* what is popular, it is misses that keep it ($\tau$ at least {value:.2f}).
-# refuted: and where people like *less* what is popular, misses do not keep it, either ($\tau$ down to {value:.2f}).
-# open: and where people like *less* what is popular, that is not decided ($\tau$ = {value:.2f}, {low:.2f} to
+# holds: but in simulated worlds where people like *less* what is popular, it is misses that keep it ($\tau$ at least
+#   {value:.2f}).
+# refuted: and in simulated worlds where people like *less* what is popular, misses do not keep it, either ($\tau$ down
+#   to {value:.2f}).
+# open: and for worlds where people like *less* what is popular that is open ($\tau$ = {value:.2f}, {low:.2f} to
 #   {high:.2f}).
 # :::
 #
@@ -302,8 +303,8 @@ figures.two_counts(measured).show()
 
 # %% [markdown]
 # Where everything in a list is rated, $antiP=1-P$: one metric in two forms. Where most is unrated, either can go up
-# without the other going down. Why not keep to rated items, then? Because that is another task: a system is asked
-# for ten items out of the catalogue, and not to sort what a user has rated.
+# without the other going down. Why not keep to rated items, then? That is another task: a system is asked for ten
+# items out of the catalogue, and not to sort what a user has rated.
 # :::{finding} MCCRS20-C-CONDLOSS/1
 # holds: And differences become half as large or less: the median effect size of a pair of systems is {value:.0%} of
 #   that of full lists.
@@ -312,6 +313,7 @@ figures.two_counts(measured).show()
 # open: The paper adds that differences become much smaller. We take that for half as large or less; here the median
 #   effect size of a pair of systems is {value:.0%} of that of full lists ({low:.0%} to {high:.0%}).
 # :::
+# (Condensed lists can order systems rightly all the same: [when](#sec-guide-condensed).)
 
 # %% tags=["hide-input"]
 HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
@@ -425,8 +427,7 @@ figures.which_count(simulated["worlds"]).show()
 # On each pair of systems that both counts put in opposite orders, just one is right (MCCRS20-C-WHICH). Over all pairs
 # both may be more right than wrong, each with a $\tau$ above 0.
 # :::{finding} own/BOTH-RIGHT
-# holds: In {value:cases} of {cases} kinds of worlds both surely are; counting those in which it is open, there are
-#   {high:cases}.
+# holds: In {value:cases} of {cases} kinds of worlds both surely are, and in {high:cases} they may be.
 # refuted: That is so in none of {cases} kinds of worlds.
 # open: Of {cases} kinds of worlds that is decided for none.
 # :::
@@ -457,6 +458,7 @@ figures.which_count(simulated["worlds"]).show()
 
 # %% tags=["hide-input"]
 tables_shown = judgment_tables.judgment_tables(of_truth.get("judgments"))
+glue("of_union", judgment_tables.listed_needed(tables_shown), display=False)
 figures_of_judgments.judged_orders(tables_shown, cutoff).show()
 
 # %% [markdown]
@@ -467,7 +469,7 @@ figures_of_judgments.judged_orders(tables_shown, cutoff).show()
 # :::
 # for systems as different as these; near ties take more. Effort is lost on items that no system lists, which add
 # nothing to any value. So join the lists of all systems first, and draw what is to be judged from this union, for each
-# user alike; how many are enough then stands in the last column of the table.
+# user alike: **that takes, of each user, about {glue:text}`of_union`.**
 
 # %% tags=["hide-input"]
 HTML(judgment_tables.judgments_table(tables_shown, cutoff))
@@ -587,10 +589,10 @@ figures_of_judgments.compatible(
 #    ({numref}`fig-which`; MCCRS20-C-WHICH).
 # 3. **No reason for either? [Ask](#sec-which-to-trust).** "Cannot tell" is an answer, and belongs in the paper
 #    ({numref}`fig-answers`).
-# 4. **If you can, buy random judgments** within the union of the lists ({numref}`fig-judgments`), and count misses by
-#    these alone ({numref}`fig-mixed`).
-# 5. **Condense lists only to ask another question:** how a system sorts what users have rated
-#    ({numref}`fig-two-counts`; MCCRS20-C-CONDLOSS).
+# 4. **If you can, buy random judgments** within the union of the lists ([how many](#sec-how-many)), and count misses
+#    by these alone ({numref}`fig-mixed`).
+# 5. **Condensed lists ask another question:** how a system sorts what users have rated ({numref}`fig-two-counts`;
+#    MCCRS20-C-CONDLOSS). Their winner may be the true one: [when](#sec-guide-condensed).
 #
 # For a methods section, of this page's full lists, of hits and of misses:
 
@@ -605,7 +607,8 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # Every assertion that can be measured has a criterion, locked by a hash. Many were written or changed after pilot
 # values had been seen; the pages of these claims say *pilot seen*. A claim is **yes** if all of its core holds,
 # **no** if none of it does and some is refuted, **partly** if some holds and some is refuted, **undecided** if none
-# is refuted and some is open. {cite:t}`TOIS21` is not at hand: its claims are paraphrases of what its authors
+# is refuted and some is open. Claims about other data are *not testable here*; on their own data the
+# {doc}`scorecard </notebooks/scorecard>` judges them. {cite:t}`TOIS21` is not at hand: its claims are paraphrases of what its authors
 # published beside it.
 
 # %% tags=["hide-input"]

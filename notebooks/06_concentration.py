@@ -14,15 +14,8 @@
 # %% [markdown]
 # # Does a recommender make the popular more popular?
 #
-# Let what is recommended become ratings, and learn from them again, for eight rounds. Are the *ratings* spread
-# more unevenly in the end? (The Gini coefficient says how uneven they are, and not *which* items gain.)
-#
-# ```{glue:figure} fig_loop
-# :name: fig-loop
-#
-# Gini coefficient of all ratings (0: every item has as many; near 1: one has all), means over twenty simulated
-# worlds. Dashed: it ends above its start. The seven are those of {cite:t}`ATM15` (AR: association rules).
-# ```
+# Let what is recommended become ratings, and learn from them again, for eight rounds. Where the popular become more
+# popular, *ratings* end up more uneven: their Gini coefficient rises.
 #
 # :::{finding} own/LOOP-UNEVEN
 # holds: **Some do, some do not.** With {value} of {cases} recommenders ratings end more uneven than they began,
@@ -34,8 +27,16 @@
 # refuted: and with none more even.
 # open: and so is whether they end more even ({low} to {high} of {cases}).
 # :::
+#
+# ```{glue:figure} fig_loop
+# :name: fig-loop
+#
+# Gini coefficient of all ratings (0: every item has as many; near 1: one has all), means over twenty simulated
+# worlds. Dashed: it ends above its start. The seven are those of {cite:t}`ATM15` (AR: association rules).
+# ```
+#
 # :::{finding} own/LOOP-FORETELL
-# holds: The very first lists tell which: the more uneven they are, the more uneven are the ratings in the end
+# holds: **The very first lists tell which:** the more uneven they are, the more uneven are the ratings in the end
 #   (rank correlation {value:.2f}).
 # refuted: How uneven the first lists are does not tell which (rank correlation {value:.2f}).
 # open: How uneven the first lists are may tell which (rank correlation {value:.2f}, {low:.2f} to {high:.2f}).
@@ -304,11 +305,9 @@ HTML(
 
 # %% [markdown]
 # :::{finding} own/LOOP-UNEVEN-ATTENTIVE
-# holds: Where people take what they like it is no other way: with {value} of {cases} recommenders ratings become
-#   more uneven.
-# refuted: Where people take what they like, ratings become more uneven with none.
-# open: Where people take what they like, it is open with how many ratings become more uneven ({low} to {high} of
-#   {cases}).
+# holds: With *attentive* choice it is much the same: ratings become more uneven with {value} of {cases} recommenders.
+# refuted: With *attentive* choice ratings become more uneven with none.
+# open: With *attentive* choice it is open with how many ratings become more uneven ({low} to {high} of {cases}).
 # :::
 # :::{finding} own/LOOP-ITEM-KNN
 # holds: Uneven lists are not enough: those of Item kNN are as uneven as those of BPR, and the Gini coefficient
@@ -329,8 +328,8 @@ HTML(
 #
 # Spearman's correlation over the recommenders between a metric of the first lists and the Gini coefficient of
 # the ratings after the last round: means over the worlds, with their 95 % intervals. Colours say what a metric
-# looks at; ARP is how often listed items had been rated. *Attentive* choice orders the recommenders in the
-# same way.
+# looks at. [ARP](#metric-arp): how often listed items had been rated; [M](#metric-m): how many items enter or leave
+# the most popular fifth. *Attentive* choice orders the recommenders in the same way.
 # ```
 
 # %% tags=["hide-input"]
@@ -357,9 +356,14 @@ figures.foretelling(loop).show()
 # ```
 
 # %% tags=["hide-input"]
-figures.evenness(measured, lorenz, cutoff).show()
+uneven = figures.evenness(measured, lorenz, cutoff)
+glue("lists_popular", tables.popular_of(uneven.rows, measured, cutoff), display=False)
+uneven.show()
 
 # %% [markdown]
+# More uneven lists make the popular more popular if they hold the popular items: a popularity lift
+# ([PL](#metric-pl)) above 0 says so. {glue:text}`lists_popular`
+#
 # One would think that even lists are far from what was popular. The poster's point is that they need not be.
 # :::{finding} ATM15-C-GINI/2/1
 # :::
@@ -391,16 +395,14 @@ HTML(tables.values_table(tables.values_frame(measured, references, cutoff)))
 # %% [markdown] tags=["general"]
 # ## Which metrics are one?
 #
-# Two metrics may be called one if Kendall's $\tau$ between the orders that they give to all systems
-# cannot be below .9, whatever order the pairs have that they do not resolve. That is asked of all systems of this
-# page; the poster's claim that LTI and Gini rank differently holds as soon as both surely order one pair of its
-# seven systems in reverse, so that it can be undecided where $\tau$ is 1.
+# Two metrics are called one here if Kendall's $\tau$ between their orders of all systems of this page is surely above
+# .9: it stays there even if they disagree on every pair that they do not resolve.
 #
 # ```{glue:figure} fig_alike
 # :name: fig-alike
 #
 # Kendall's $\tau$ between metrics over all systems of this page. Least first by Gini and popularity lift (PL),
-# most first by all others, as in the poster's figure. Framed: surely above .9.
+# most first by all others, as in the poster's figure. Diversity: how many items are listed. Framed: surely above .9.
 # ```
 
 # %% tags=["hide-input"]
@@ -447,8 +449,8 @@ Markdown(f"{details}\n\n{setup.lengths_note(dataset)}")
 # *divided by the number of items once more*: in a catalogue of thousands it is thousands of times smaller
 # than a mean. What is left is
 #
-# $$LTI_\lambda\approx\frac{\lambda}{|I|}\sum_i\ln(r_i+1)
-# -\frac{\lambda}{|I|}\sum_i\ln(s_i+1)+\lambda\ln\frac{S+|I|}{R+|I|}\,.$$
+# $$\begin{aligned}LTI_\lambda\approx{}&\frac{\lambda}{|I|}\sum_i\ln(r_i+1)
+# -\frac{\lambda}{|I|}\sum_i\ln(s_i+1)\\&+\lambda\ln\frac{S+|I|}{R+|I|}\,.\end{aligned}$$
 #
 # The other terms are the same for whoever fills as many places; the first is the mean logarithm of the
 # counts, whose maximum is at even counts. So $\lambda$ scales LTI and orders nothing, and LTI as printed
@@ -475,7 +477,7 @@ Markdown(f"{details}\n\n{setup.lengths_note(dataset)}")
 #    lists in proportion beside it. It has no direction ({numref}`fig-foretold`; ATM15-CI-ZERO).
 # 4. **Where does it end?** Simulate, say how lists become ratings, and watch the ratings, not the lists.
 # 5. **Never compare** values of two data sets, two lengths, or with other users or items left out: all of these
-#    metrics depend on the numbers of items and of places.
+#    metrics depend on the numbers of items and of places. (Lists beside the ratings that they add to are no such pair.)
 #
 # In a paper, with the values of one system of this page:
 
@@ -492,7 +494,7 @@ Markdown(tables.to_write(tables.values_frame(measured, references, cutoff), lore
 # Where the poster has an [erratum](#sec-errata), *as printed* is the verdict on its words, and *corrected* that on
 # what the erratum puts in their place.
 
-# %%
+# %% tags=["hide-input"]
 results = {"systems": measured, **({} if lengths is None else {"lengths": lengths})}
 results |= {"lambdas": lambdas, "checks": checks}
 results |= {"explained": explained, "references": references, "lorenz": lorenz, "loop": loop}
@@ -515,6 +517,8 @@ stated
 # - **The prior** of an item is its number of relevant training ratings ([how](#dev-concentration)).
 # - **One configuration**, chosen before any result, since the poster prints none; the other lengths and
 #   lambdas stand beside it.
+# - **"LTI and Gini rank differently"** holds as soon as both surely order one pair of the poster's seven systems in
+#   reverse, so that it can be open where $\tau$ is 1.
 # - **Folds are averaged**, and not pooled: with other totals CI and LTI are others ([E17](#err-e17)).
 # - **Intervals** are those of the expected value at this number of users, only where simulated coverage is
 #   at least 93 %; aggregate diversity, coverage, $M$ and CI have none, and there folds say which differences

@@ -14,10 +14,11 @@
 # %% [markdown]
 # # Which of ten decisions made it win?
 #
-# "A beats B" is the last line of a long sentence. Before it somebody chose which ratings count, how to split
-# them, whom to ask, what to rank, how to count a hit, how to average, and which test to run. Take two common
-# systems, as {cite:t}`CCM20` do, nearest neighbours (kNN) and matrix factorisation (MF), and one decision at a
-# time:
+# "A beats B" stands at the end of ten decisions: which ratings count, how they are split, whom to ask, what to
+# rank, how to count a hit, how to average, which test to run. Take two common systems, as {cite:t}`CCM20` do,
+# nearest neighbours (kNN) and matrix factorisation (MF), and one decision at a time.
+#
+# **{glue:text}`deciding`**
 #
 # ```{glue:figure} fig_lead
 # :name: fig-options-lead
@@ -25,36 +26,34 @@
 # By how many percent of its value kNN is ahead of MF: first as the paper starts, then with one decision taken
 # otherwise, on the same ratings. Whiskers: 95 % intervals over users. Letters name decisions
 # ([which](#sec-ten-decisions)); what A1, B2, C4 and D do needs other ratings, systems or tests, and stands
-# below. MF as in the library that the paper used ([E12](#err-e12)). A row with a star needs stars that these data
-# have merged: it decides nothing, and is not counted.
+# below. MF as in the library that the paper used ([E12](#err-e12)). Where the data have merged stars, rows that
+# tell them apart are left out.
 # ```
 #
 # :::{finding} own/RATIO-20-RS
-# holds: **Train on a fifth of the ratings, and kNN is ahead**, by {value:.3f} of nDCG@10;
-# refuted: **Train on a fifth of the ratings, and kNN is not ahead** by nDCG@10;
-# open: **Train on a fifth of the ratings, and nobody is ahead** for certain by nDCG@10;
+# holds: Trained on a fifth of the ratings, kNN is ahead, by {value:.3f} of nDCG@10.
+# refuted: Trained on a fifth of the ratings, MF is ahead by nDCG@10.
+# open: -
 # :::
 # :::{finding} own/RATIO-80-RS
-# holds: **on four fifths, and MF is**, by {value:.3f}.
-# refuted: **on four fifths, and MF is not ahead**: MF less kNN is {value:.3f}.
-# open: **on four fifths, and it is not decided** who is.
+# holds: Trained on four fifths, MF is ahead, by {value:.3f} of nDCG@10.
+# refuted: Trained on four fifths, kNN is ahead by nDCG@10.
+# open: -
 # :::
 # :::{finding} own/MOST-TURNED
-# holds: Among fourteen systems one decision alone puts another one ahead in {value} of 91 pairs
-#   ({numref}`fig-reversals`).
+# holds: Among fourteen systems one decision alone, *{glue:text}`turning_most`*, puts another one ahead in {value} of
+#   91 pairs ({numref}`fig-reversals`).
 # refuted: Among fourteen systems no decision alone puts another one ahead in more than {value} of 91 pairs.
 # open: -
 # :::
 # :::{finding} own/WORLDS-CONDENSED
-# holds: Neither option is *wrong*, but one can be nearer to the truth: where it is known, in simulated worlds,
-#   ranking only what users have rated agrees better with it than ranking everything: the share of pairs of systems
-#   with the right one ahead, less that with the wrong one, rises by {value:.2f} ({low:.2f} to {high:.2f}; mean of three
-#   kinds of worlds, {numref}`fig-worlds`).
-# refuted: Neither option is *wrong*, but one can be nearer to the truth: where it is known, in simulated worlds,
-#   ranking only what users have rated agrees no better with it than ranking everything.
+# holds: Neither option is *wrong*, but one can be nearer to the truth: in simulated worlds, where it is known,
+#   ranking only what users have rated is right about more pairs of systems than ranking everything (right less wrong:
+#   by {value:.0%} of the pairs, {low:.0%} to {high:.0%}; {numref}`fig-worlds`).
+# refuted: Neither option is *wrong*, but one can be nearer to the truth: in simulated worlds, where it is known,
+#   ranking only what users have rated is right about no more pairs of systems than ranking everything.
 # open: Neither option is *wrong*; which is nearer to the truth, ranking everything or only what users have rated,
-#   simulated worlds do not decide (share of pairs of systems with the right one ahead, less that with the wrong one:
-#   {low:.2f} to {high:.2f}).
+#   simulated worlds do not decide (pairs of systems put right less those put wrong: {low:.0%} to {high:.0%}).
 # :::
 #
 # **What to do.** Write all ten decisions in [one line](#sec-options-line) before you look; take those otherwise
@@ -244,10 +243,10 @@ Markdown(tables.start_table(start))
 # :::{finding} own/READINGS
 # holds: Two numbers exchanged in one sentence of a paper are worth {value:.3f} of nDCG@10.
 # refuted: Here the exchange does not help MF.
-# open: What the exchange is worth to MF is not decided here ({low:.3f} to {high:.3f} of nDCG@10).
+# open: What the exchange is worth to MF is open here ({low:.3f} to {high:.3f} of nDCG@10).
 # :::
 #
-# *Not decided* has two meanings on this page. Either the interval holds 0; or MF, whose training is random, was
+# *Open* has two meanings on this page. Either the interval holds 0; or MF, whose training is random, was
 # trained too seldom to tell its luck from its worth, as on pages that are computed while the book is built.
 #
 # Behind this code: other shares of training and other seeds of the split, kNN with few neighbours, kNN that
@@ -312,7 +311,9 @@ results["fill_steps"] = measure.fill_steps(dataset, **asked)
 results["depths"] = measure.depths(dataset, grid=start.grid)
 results["profiles"] = measure.profiles(dataset, grid=start.grid)
 results["refused"] = measure.refused(dataset, grid=results["overlaps"].grid)
-figures.configurations(results).show()
+lead = figures.configurations(results)
+glue("deciding", tables.deciding(lead.rows), display=False)
+lead.show()
 
 # %% [markdown] tags=["general"]
 # (sec-split-ratio)=
@@ -381,7 +382,7 @@ Markdown(folded("The paper's Table 3: metrics and gains, with p", tables.cells_t
 # holds: At an overlap of 20, MF has {value:.2f} more P@10 for those whom kNN serves than for those it refuses:
 #   whoever is refused is hard for anybody.
 # refuted: At an overlap of 20, MF does not have more P@10 for those whom kNN serves than for those it refuses.
-# open: Whether MF, too, has more P@10 for those whom kNN serves at an overlap of 20 is not decided.
+# open: Whether MF, too, has more P@10 for those whom kNN serves at an overlap of 20 is open.
 # :::
 
 # %% tags=["hide-input"]
@@ -404,9 +405,8 @@ Markdown(folded("The paper's Table 4: averages", tables.averages_table(start, re
 # ## Who makes the list
 #
 # An item that none of a user's neighbours has rated has no score (B2; the paper: *non-computable*, NC). With
-# 100 neighbours few are, which holds of test ratings rather than of all pairs ([E14](#err-e14)). So that it
-# matters, the paper keeps a random half of the ratings, splits these in halves, condenses the lists, and takes
-# few neighbours.
+# 100 neighbours few test items have none ([E14](#err-e14)). So that it matters, the paper keeps a random half of
+# the ratings, splits these in halves, condenses the lists, and takes few neighbours.
 #
 # ```{glue:figure} fig_fills
 # :name: fig-fills
@@ -443,7 +443,7 @@ figures.significance(results["cells"]).show()
 
 # %% [markdown] tags=["general"]
 # With thousands of users small differences have a small $p$, too. It tells that other users would give the same
-# winner under *these decisions*.
+# winner on *this split* and under *these decisions*.
 #
 # (sec-options-why)=
 # ## Why: what a decision can act on
@@ -494,20 +494,24 @@ if asked:
 # %% tags=["hide-input"]
 figures_of_decisions.reversals(results["decisions"]).show()
 
+# %% tags=["remove-cell"]
+for name, column in {"turning_most": "turned", "turning_largest": "survives"}.items():
+    option = tables.turning_most(results["decisions"], column)
+    glue(name, option, display=False)
+
 # %% [markdown]
-# How large must a difference be to survive?
+# How large must a difference be to survive? The largest gap in nDCG@10
 # :::{finding} own/NOISE-SURVIVES
-# holds: Another seed of the split turns no gap in nDCG@10 above {value:.2g};
-# refuted: Another seed of the split turns a gap in nDCG@10 as large as {value:.2g};
+# holds: that another seed of the split turns is {value:.2g} (0: none is turned);
+# refuted: that another seed of the split turns is as large as {value:.2g};
 # open: -
 # :::
 # :::{finding} own/MOST-SURVIVES
-# holds: one decision turns one of {value:.2g}.
-# refuted: no decision turns one of more than {value:.2g}.
+# holds: the largest that one decision turns, *{glue:text}`turning_largest`*, is {value:.2g}.
+# refuted: the largest that one decision turns is {value:.2g} (0: none is turned).
 # open: -
 # :::
-# (0: none is turned; the table below names the decisions. Other ratings and splits, A1 and A2, train all fourteen again, which is done on the smaller
-# published data only.)
+# (A1 and A2 train all fourteen again: that is done on the smaller published data.)
 
 # %% tags=["hide-input"]
 Markdown(
@@ -524,8 +528,8 @@ Markdown(
 # A reversal tells that one of two options is wrong about a pair, and not which. In simulated worlds of 500
 # users and 800 items the true ratings of all pairs of user and item are known. Of the pairs of systems that the
 # truth tells apart, an option tells a share apart in the same direction, and a share in the other one; its
-# *agreement* is the first minus the second, from −100 to 100 points, so that it can rise by more than 100. Truth is the plain mean over users of nDCG@10 by all true
-# ratings outside of training.
+# *agreement* is the first minus the second, from −100 to 100 points, so that it can rise by more than 100. Truth
+# is the plain mean over users of nDCG@10 by all true ratings outside of training.
 #
 # ```{glue:figure} fig_worlds
 # :name: fig-worlds
@@ -540,8 +544,8 @@ figures_of_decisions.worlds(results["worlds"]).show()
 # %% [markdown] tags=["general"]
 # These are worlds of one make, and can show that an option misleads somewhere, not that it is right everywhere.
 # CM100k and Coat have ratings of real people on items drawn at random. Of the pairs of systems that these tell
-# apart, so many are right and wrong by either kind of lists. (The judgments are a condensed list themselves,
-# which may favour condensed lists.)
+# apart, so many are right, and so many wrong, by either kind of lists. (The judgments are a condensed list
+# themselves, which may favour condensed lists.)
 
 # %% tags=["hide-input"]
 Markdown(tables.held_table(results))
@@ -562,8 +566,9 @@ Markdown(
 # 1. **Name all ten decisions**: one line is enough (CCM20-C-REPORT). Choose metric, depth and weights before the
 #    result, and give one other choice beside them ({numref}`fig-options-lead`; CCM20-T3).
 # 2. **Run more than one split**, and say how far the difference moves ({numref}`fig-ratio`; CCM20-F2).
-# 3. **Full lists: report the share of the list that is rated** beside each value. Condensed lists: say how deep
-#    they reach, and compare their values with no other (CCM20-F5A, CCM20-C-CONDROSE).
+# 3. **Full lists: report the share of the list that is rated** beside each value. **If dislikes are recorded, say who
+#    wins by condensed lists, too** ({numref}`fig-worlds`, and [which to believe](#sec-guide-condensed)), and how deep
+#    they reach; compare their values with no other (CCM20-F5A, CCM20-C-CONDROSE).
 # 4. **Say who and what was left out**: users without a list with the coverage (CCM20-C-FORGIVE), items without a
 #    score with what became of them (CCM20-F7-AVG).
 # 5. **A small $p$** says which units it is over. It is no answer to another decision (CCM20-C-SIGFLIP).

@@ -17,11 +17,14 @@
 # (sec-guide)=
 # # What should I do, and what do I write?
 #
-# Answer six questions: you get a protocol in one line, what it measures and what it misses, and the
-# paragraph for your methods section. Below are [seventeen rules](#sec-guide-rules), each with what was
-# found on these data and on how many others, [where chapters seem to disagree](#sec-guide-condensed),
-# and a checklist for [authors](#sec-guide-authors) and one for [reviewers](#sec-guide-reviewers), a
-# sheet of paper each.
+# **In short:** rank all items. Print Random, Popularity and a count of likes beside your systems. Count hits *and*
+# misses, and say how much of the lists nobody rated. Test over users. Compare no value across data. Write every
+# decision down, in one line.
+#
+# Your line, and the paragraph for your methods section, follow from six questions. Below are
+# [seventeen rules](#sec-guide-rules) with what speaks for them,
+# [where chapters seem to disagree](#sec-guide-condensed), and a checklist for [authors](#sec-guide-authors) and one
+# for [reviewers](#sec-guide-reviewers), a sheet of paper each.
 
 # %% tags=["remove-cell"]
 from functools import cache
@@ -62,13 +65,13 @@ HTML(questions.questions_html(questions.PLACES))
 # (sec-guide-rules)=
 # ## Seventeen rules
 #
-# What is printed below a rule is counted from recorded verdicts: on how many of the data sets that can
-# tell its sentence, or the first, the second ..., *holds*, *fails* or is *open*. Beside each claim of a paper stands whether it was reproduced
-# on the data of that paper, which is another question.
+# The small print says on how many data sets the sentences of a rule hold; *open*: the data do not decide. Behind each
+# claim of a paper stands whether it was reproduced on the paper's own data, which is another question.
 #
 # ### What a value means
 
 # %% [markdown]
+# (rule-1)=
 # **1. Say what is ranked, relevant and not relevant, how deep, and over whom is averaged.**
 # :::{finding} own/POPULARITY-RANGE
 # holds: One and the same list scores {value:.1f} times as much under one of four usual designs as under
@@ -83,6 +86,7 @@ HTML(questions.questions_html(questions.PLACES))
 # {glue:md}`basis_state`
 
 # %% [markdown]
+# (rule-2)=
 # **2. Print Random and Popularity under the same design.**
 # :::{finding} BCC17-C-RANGE/5
 # holds: A random ranking knows nothing under any design, and yet scores {value:.1f} times as much under one as
@@ -90,23 +94,25 @@ HTML(questions.questions_html(questions.PLACES))
 # refuted: A random ranking scores only {value:.1f} times as much under one design as under another.
 # open: A random ranking scores about {value:.1f} times as much under one design as under another.
 # :::
-# *But:* a system below Popularity may still serve its users better; see rules 9 to 11.
+# *But:* a system below Popularity may still serve its users better; see rules [9](#rule-9) to [11](#rule-11).
 #
 # {glue:md}`basis_chance`
 
 # %% [markdown]
+# (rule-3)=
 # **3. Rank all candidates. If that takes too long, sample users, not items.**
 # :::{finding} own/NEGATIVES-MOST
-# holds: For every pair of systems to come out as when all items are ranked, a sample has to hold {value} of them.
-# refuted: A sample of {value} of all items is enough for every pair of systems to come out as when all are ranked.
-# open: For every pair of systems to come out as when all items are ranked, a sample has to hold about {value} of
+# holds: For every pair of systems to come out as when all items are ranked, a sample has to hold {value:.0%} of
 #   them.
+# refuted: A sample of {value:.0%} of all items is enough for every pair of systems to come out as when all are ranked.
+# open: For every pair of systems to come out as when all items are ranked, a sample has to hold about
+#   {value:.0%} of them.
 # :::
 # :::{finding} own/NEGATIVES-TURNED
-# holds: In {value} of the pairs of systems the other one wins with a small sample, on average over all samples:
+# holds: In {value} of the pairs of systems the wrong one wins with a small sample, on average over all samples:
 #   drawing again does not help.
 # refuted: With a small sample, too, the same one of each pair of systems wins on average on these data.
-# open: In {low} to {high} of the pairs of systems the other one wins with a small sample, on average over all
+# open: In {low} to {high} of the pairs of systems the wrong one wins with a small sample, on average over all
 #   samples.
 # :::
 # *But:* pairs that are far apart survive a sample; and what is expected over all samples costs one
@@ -115,11 +121,12 @@ HTML(questions.questions_html(questions.PLACES))
 # {glue:md}`basis_all_items`
 
 # %% [markdown]
+# (rule-4)=
 # **4. Never compare values across papers or data.**
 # :::{finding} own/AR-TENTH
-# holds: With a tenth of the test ratings, the same systems keep {value} of their precision at most.
-# refuted: With a tenth of the test ratings a system keeps as much as {value} of its precision.
-# open: With a tenth of the test ratings, the same systems keep about {value} of their precision at most.
+# holds: With a tenth of the test ratings, the same systems keep {value:.0%} of their precision at most.
+# refuted: With a tenth of the test ratings a system keeps as much as {value:.0%} of its precision.
+# open: With a tenth of the test ratings, the same systems keep about {value:.0%} of their precision at most.
 # :::
 # :::{finding} BCC17-C-1RCOMP/4
 # holds: With one size of target sets (1R), Popularity's values on five data sets differ by a factor of
@@ -136,6 +143,7 @@ HTML(questions.questions_html(questions.PLACES))
 # %% [markdown]
 # ### How sure it is
 #
+# (rule-5)=
 # **5. A sparse test will do for the order, if ratings are missing at random. Take twice what your closest
 # pair needs.**
 # :::{finding} own/ORDER-TENTH
@@ -148,10 +156,11 @@ HTML(questions.questions_html(questions.PLACES))
 # {glue:md}`basis_sparse`
 
 # %% [markdown]
+# (rule-6)=
 # **6. Test over users, not over runs.**
 # :::{finding} own/UNIT-FLIPS
-# holds: A run ranks one relevant item, so that a user with many of them counts many times. In {value} of the
-#   pairs of systems one wins if runs are counted, and the other if users are, both significantly.
+# holds: A run ranks one relevant item: a user with many of them counts many times. Pairs of systems of which one
+#   wins if runs are counted, and the other if users are, both significantly: {value}.
 # refuted: Whether runs are counted or users, the same system of each pair wins here.
 # open: In {low} to {high} of the pairs of systems one wins if runs are counted, and the other if users are.
 # :::
@@ -162,41 +171,46 @@ HTML(questions.questions_html(questions.PLACES))
 # %% [markdown]
 # ### Popularity
 #
+# (rule-7)=
 # **7. Simulate what your counts give without taste.**
 # :::{finding} own/SKEW-SHARE-AR
 # holds: In a world with the counts of these data, in which nobody prefers anything, Popularity still has
-#   {value} of its precision ({low} to {high}).
-# refuted: In a world with the counts of these data and without taste Popularity has only {value} of its
+#   {value:.0%} of its precision ({low:.0%} to {high:.0%}).
+# refuted: In a world with the counts of these data and without taste Popularity has only {value:.0%} of its
 #   precision.
-# open: In a world with the counts of these data and without taste Popularity has {value} of its precision
-#   ({low} to {high}).
+# open: In a world with the counts of these data and without taste Popularity has {value:.0%} of its precision
+#   ({low:.0%} to {high:.0%}).
 # :::
 # :::{finding} own/SKEW-SHARE-1R
-# holds: With one relevant item at a time it has {value}: that design cures nothing.
-# refuted: With one relevant item at a time it has only {value}.
-# open: With one relevant item at a time it has {value} ({low} to {high}).
+# holds: With one relevant item at a time it has {value:.0%}: that design cures nothing.
+# refuted: With one relevant item at a time it has only {value:.0%}.
+# open: With one relevant item at a time it has {value:.0%} ({low:.0%} to {high:.0%}).
 # :::
 # *But:* that is no bound on what skew contributes, as taste and skew work together.
 #
 # {glue:md}`basis_simulate`
 
 # %% [markdown]
+# (rule-8)=
 # **8. Take the number of likes as the baseline, not that of ratings alone.**
-# :::{finding} BCC17-C-POPOPT/5
-# holds: On these data no ranking that is the same for everybody beats Popularity.
-# refuted: Popularity is not the best ranking that is the same for everybody: {which} scores more.
-# open: Whether another ranking that is the same for everybody beats Popularity is open on these data.
+# :::{finding} own/LIKES-OVER-RATINGS
+# holds: Popularity, which counts ratings, is not the best ranking that is the same for everybody: one that counts
+#   likes has a higher precision.
+# refuted: On these data a ranking that counts likes has no higher precision than Popularity, which counts ratings.
+# open: On these data a ranking that counts likes cannot be told from Popularity, which counts ratings.
 # :::
 # *But:* where only likes are recorded, both are one.
 #
 # {glue:md}`basis_likes`
 
 # %% [markdown]
+# (rule-9)=
 # **9. Take U1R and P1R for what exceeds popularity, not for the truth.**
 # :::{finding} BCC17-F8-1R/1/2
-# holds: A uniform test (U1R) leaves {value} of Popularity's lead over a random ranking ({low} to {high}).
-# refuted: A uniform test (U1R) leaves as much as {value} of Popularity's lead over a random ranking.
-# open: A uniform test (U1R) leaves {low} to {high} of Popularity's lead over a random ranking.
+# holds: A uniform test (U1R) leaves {value:.0%} of Popularity's lead over a random ranking
+#   ({low:.0%} to {high:.0%}).
+# refuted: A uniform test (U1R) leaves as much as {value:.0%} of Popularity's lead over a random ranking.
+# open: A uniform test (U1R) leaves {low:.0%} to {high:.0%} of Popularity's lead over a random ranking.
 # :::
 # :::{finding} own/TRUTH-CM-REMEDIES-P
 # holds: On CM100k the best remedy orders more pairs of systems as random judgments do than AR.
@@ -208,13 +222,14 @@ HTML(questions.questions_html(questions.PLACES))
 # refuted: On Coat none is, either.
 # open: On Coat none is clearly nearer, either.
 # :::
-# *But:* where popular items are liked less, see rule 11.
+# *But:* where popular items are liked less, see [rule 11](#rule-11).
 #
 # {glue:md}`basis_beyond`
 
 # %% [markdown]
 # ### What nobody rated
 #
+# (rule-10)=
 # **10. If dislikes are recorded, report bpref and condensed lists beside AR.**
 # :::{finding} own/WORLDS-BPREF-AUC
 # holds: By all items bpref is surely the best of nine tests in {low:cases} of {cases} kinds of simulated
@@ -237,14 +252,15 @@ HTML(questions.questions_html(questions.PLACES))
 # *But:* in the worlds users rate what they will like. Where observed ratings are of what users *knew*, as
 # on CM100k, that is another matter: [condensed lists](#sec-guide-condensed).
 # :::{finding} own/WORLDS-AGREE-BPREF
-# holds: And by the first ten bpref is behind AR where popular items are liked more.
-# refuted: By the first ten bpref is not always behind AR where popular items are liked more.
-# open: Whether by the first ten bpref is behind AR where popular items are liked more is open.
+# holds: And by the first ten bpref is behind AR where popular items are liked most.
+# refuted: By the first ten bpref is not always behind AR where popular items are liked most.
+# open: Whether by the first ten bpref is behind AR where popular items are liked most is open.
 # :::
 #
 # {glue:md}`basis_dislikes`
 
 # %% [markdown]
+# (rule-11)=
 # **11. With likes only, choose by how popularity goes with liking, and claim little.**
 # :::{finding} own/WORLDS-OPPOSED-LEAD
 # holds: Where popular items are liked less, U1R is nearer to the truth about the first ten than AR.
@@ -264,11 +280,13 @@ HTML(questions.questions_html(questions.PLACES))
 # open: Where popularity says nothing about liking, the largest $\tau$ of a test of likes with the truth is
 #   {value:.2f} ({low:.2f} to {high:.2f}).
 # :::
-# *But:* likes alone do not tell which of these your data are.
+# *But:* likes alone do not tell which of these your data are. The [table of chapter 4](#tbl-likes-only) has what lies
+# between.
 #
 # {glue:md}`basis_likes_only`
 
 # %% [markdown]
+# (rule-12)=
 # **12. Report misses, and which share of the lists is unrated.**
 # :::{finding} own/JUDGED-SHARE
 # holds: Of the first ten items of a list only {value:.0%} have a test rating: of the others nobody knows whether
@@ -287,20 +305,20 @@ HTML(questions.questions_html(questions.PLACES))
 # {glue:md}`basis_unrated`
 
 # %% [markdown]
+# (rule-13)=
 # **13. Can you buy judgments? Draw them at random from the union of all lists.**
 # :::{finding} own/JUDGMENTS-P
-# holds: Let each user judge items drawn at random from all there are: on CM100k it then takes {value} judgments
-#   for each user ({low} to {high}) until the systems stand nearly in their true order ($\tau$ = .9).
-# refuted: Let each user judge items drawn at random from all there are: on CM100k {value} judgments for each user
-#   are then enough until the systems stand nearly in their true order.
-# open: Let each user judge items drawn at random from all there are: on CM100k it then takes {low} to {high}
-#   judgments for each user until the systems stand nearly in their true order.
+# holds: Drawn from all items instead, they are many: on CM100k it takes {value} for each user ({low} to {high}) until
+#   the systems stand nearly in their true order ($\tau$ = .9).
+# refuted: Drawn from all items, they need not be many: on CM100k {value} for each user are enough until the systems
+#   stand nearly in their true order.
+# open: Drawn from all items instead, on CM100k it takes {low} to {high} for each user until the systems stand nearly
+#   in their true order.
 # :::
 # :::{finding} own/JUDGMENTS-LISTED
-# holds: Only {value} of these are of an item that some system lists; the others tell nothing about any list.
-#   So draw from the listed items, and most of the work is saved.
-# refuted: As many as {value} of these are of an item that some system lists.
-# open: About {value} of these are of an item that some system lists.
+# holds: Only {value:.0%} of these are of an item that some system lists; the others tell nothing about any list.
+# refuted: As many as {value:.0%} of these are of an item that some system lists.
+# open: About {value:.0%} of these are of an item that some system lists.
 # :::
 # *But:* a system that joins later needs judgments of its own lists.
 #
@@ -309,6 +327,7 @@ HTML(questions.questions_html(questions.PLACES))
 # %% [markdown]
 # ### Decisions
 #
+# (rule-14)=
 # **14. Write all ten decisions in one line, take each otherwise once, and use several seeds.**
 # :::{finding} own/MOST-TURNED
 # holds: One decision alone puts another system ahead in {value} of 91 pairs.
@@ -325,6 +344,7 @@ HTML(questions.questions_html(questions.PLACES))
 # {glue:md}`basis_one_line`
 
 # %% [markdown]
+# (rule-15)=
 # **15. Report coverage. A mean that leaves out who was not served rewards refusing.**
 # :::{finding} CCM20-C-FORGIVE/2
 # holds: Whom a kNN refuses, others serve badly, too: over users, being served and the P@10 of MF correlate by
@@ -337,6 +357,7 @@ HTML(questions.questions_html(questions.PLACES))
 # {glue:md}`basis_coverage`
 
 # %% [markdown]
+# (rule-16)=
 # **16. Publish code and parameters.**
 # :::{finding} own/READINGS
 # holds: One paper prints two parameters of its factorisation in the wrong order ([E12](#err-e12)). Who follows
@@ -354,10 +375,11 @@ HTML(questions.questions_html(questions.PLACES))
 # %% [markdown]
 # ### Beyond accuracy
 #
+# (rule-17)=
 # **17. Report the Gini coefficient of the lists beside that of the training ratings, with popularity lift and
 # what chance gives. Of evenness one metric is enough.**
 # :::{finding} own/LTI-LOG-COUNT
-# holds: The long-tail index as it was printed is a metric of evenness: {value} of it is how often items are
+# holds: The long-tail index as it was printed is a metric of evenness: {value:.0%} of it is how often items are
 #   listed, whatever was popular before.
 # refuted: Of the long-tail index as it was printed only {value} is how often items are listed.
 # open: Of the long-tail index as it was printed {value} is how often items are listed ({low} to {high}).
@@ -370,8 +392,9 @@ HTML(questions.questions_html(questions.PLACES))
 # (sec-guide-condensed)=
 # ## Where chapters seem to disagree: condensed lists
 #
-# A condensed list keeps of a ranking what the user rated in the test. Four chapters speak of it, of four
-# questions.
+# A condensed list keeps of a ranking what the user rated in the test. **If you have dislikes, report both**, full and
+# condensed lists. Never compare a value of one with a value of the other, and say how you think that popularity goes
+# with liking in your data. Four chapters speak of it, of four questions.
 #
 # | chapter | asks | what decides |
 # |---|---|---|
@@ -392,9 +415,9 @@ HTML(questions.questions_html(questions.PLACES))
 # open: Of 91 pairs of systems {low} to {high} are surely reversed.
 # :::
 # :::{finding} MCCRS20-C-CONDLOSS/1
-# holds: The median effect size is {value} of that in full lists.
-# refuted: The median effect size is still {value} of that in full lists.
-# open: The median effect size is {low} to {high} of that in full lists.
+# holds: The median effect size is {value:.0%} of that in full lists.
+# refuted: The median effect size is still {value:.0%} of that in full lists.
+# open: The median effect size is {low:.0%} to {high:.0%} of that in full lists.
 # :::
 #
 # - **Where popularity misleads,** ask condensed lists.
@@ -450,13 +473,10 @@ HTML(questions.questions_html(questions.PLACES))
 #   :::
 #   Neither says what another metric, a denser test or another make of world would give: where this matters, report
 #   both.
-# - **bpref** reads a condensed list by its whole order: rule 10 asks it about the order of all items, the lines
+# - **bpref** reads a condensed list by its whole order: [rule 10](#rule-10) asks it about the order of all items, the lines
 #   above are about the first ten. An answer to one is none to the other.
 # - **With likes only,** neither will do: condensed lists then say nothing, and full ones take the
-#   unrated for disliked. Claim little (rule 11).
-#
-# So report both if you have dislikes, never compare a value of one with a value of the other, and say how
-# you think that popularity goes with liking in your data.
+#   unrated for disliked. Claim little ([rule 11](#rule-11)).
 
 # %% [markdown] tags=["general"]
 # (sec-guide-authors)=

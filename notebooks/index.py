@@ -16,29 +16,31 @@
 # %% [markdown] tags=["general"]
 # # What does an offline score measure?
 #
-# Take the simplest recommender there is: the same list for everybody, the most rated items first.
-# Now ask how good it is, on one dataset and with one metric.
+# A system *together with* how the data were collected and how the experiment was set up. So no score should stand
+# without its set-up: {doc}`what to do, and what to write <guide>`.
+#
+# Take the simplest recommender there is: the same list for everybody, the most rated items first. Now ask how good it
+# is, on one dataset and with one metric.
 #
 # ```{glue:figure} fig_one_list
 # :name: fig-one-list
 #
-# The same list and the same data, {glue:text}`data`. What differs is which items are ranked for a
-# user: all that anybody has test data for, a sample of them, one relevant item among sampled ones, or
-# only what the user rated in the test data. Black: 95 % intervals. Dashed: the largest possible value.
+# The same list and the same data, {glue:text}`data`; liked is a rating of {glue:text}`liked` or more. What differs is
+# which items are ranked for a user: all that anybody has test data for, a sample of them, one relevant item among
+# sampled ones, or only what the user rated in the test data. Whiskers: 95 % intervals. Dashed: the largest possible
+# value.
 # ```
 
 # %% [markdown]
 # :::{finding} own/POPULARITY-RANGE
 # holds: Nobody changed the list, the data or the metric, and still the largest of the four numbers is
-#   {value} the smallest.
+#   {value:.1f} times the smallest.
 # refuted: Nobody changed the list, the data or the metric; on these data the largest of the four
-#   numbers is {value} the smallest.
+#   numbers is {value:.1f} times the smallest.
 # open: Nobody changed the list, the data or the metric; on these data the largest of the four numbers
-#   is {value} the smallest.
+#   is {value:.1f} times the smallest.
 # :::
-# All four ways are in use. An offline score measures a system *together with* how the data were
-# collected and how the experiment was set up: without the second part nobody knows what the number says
-# about the first.
+# All four ways are in use. Without the set-up nobody knows what a number says about the system.
 
 # %% [markdown] tags=["general"]
 # | you are | begin with |
@@ -58,6 +60,7 @@ from recbias.book.figures import use_book_style
 from recbias.book.findings import find
 from recbias.book.systems import figures as of_systems
 from recbias.claims import load_chapter
+from recbias.data.ratings import exact
 
 # %% tags=["parameters", "remove-cell"]
 dataset: str = "ml-1m"
@@ -69,6 +72,7 @@ sampled = {label: protocol.rule.n_sampled for label, protocol in measured.grid.p
 designs = panels.four_designs(sampled["1R"] + 1, sampled["NN"])
 figures.one_ranking(measured, designs, name="one_list").show()
 glue("data", measured.dataset["title"].partition(" (")[0], display=False)
+glue("liked", exact(measured.grid.parsed["AR"].min_rating), display=False)
 display(*find(["own/POPULARITY-RANGE", "own/ONE-NAME-BEYOND-MODELS"], dataset))
 
 # %% [markdown] tags=["general"]
@@ -96,20 +100,25 @@ HTML(scorecard.headlines_html(document))
 # ```{glue:figure} fig_one_name
 # :name: fig-namesakes
 #
-# Readings of one name, from the best to the worst; whiskers: 95 % intervals over users. What each of
-# them is, and which one word moves how much, is on the page {doc}`The systems <systems>`.
+# Readings of one name, from the best to the worst; whiskers: 95 % intervals over users. The design is
+# {glue:text}`design`, none of those of {numref}`fig-one-list`. What each of them is, and which one word moves how much,
+# is on the page {doc}`The systems <systems>`.
 # ```
 
 # %% tags=["remove-input"]
-of_systems.one_name(load_chapter("systems", dataset)["one_name"]).show()
+named = load_chapter("systems", dataset)["one_name"]
+(design,) = named.grid.parsed.values()
+glue("design", str(design), display=False)
+of_systems.one_name(named).show()
 
 # %% [markdown]
 # :::{finding} own/ONE-NAME-BEYOND-MODELS
-# holds: This one name spans more than many names do: its factor is {value} that between the best and
-#   the worst system of a whole paper, those that are chance left out.
-# refuted: Many names span more than this one: its factor is only {value} that between the best and the
-#   worst system of a whole paper, those that are chance left out.
-# open: It spans about as much as all systems of a whole paper, which have names of their own.
+# holds: Their factor is {value:.1f} times that between the best and the worst of all systems of a whole paper, those
+#   at chance left out.
+# refuted: Their factor is only {value:.1f} times that between the best and the worst of all systems of a whole paper,
+#   those at chance left out.
+# open: Their factor is about that between the best and the worst of all systems of a whole paper, those at chance left
+#   out.
 # :::
 
 # %% [markdown] tags=["general"]
@@ -126,7 +135,7 @@ of_systems.one_name(load_chapter("systems", dataset)["one_name"]).show()
 # | {doc}`2 Sparsity bias <02_sparsity_bias>` | What does a precision mean when most of the truth is missing? | {cite:t}`BCC17` |
 # | {doc}`3 Popularity bias <03_popularity_bias>` | Is popularity a good recommender, or a good guess at what is tested? | {cite:t}`BCC17` |
 # | {doc}`4 Overcoming it <04_overcoming_popularity_bias>` | Does a test without popularity bias come nearer to the truth? | {cite:t}`BCC17` |
-# | {doc}`5 True and false positives <05_true_false_positives>` | More hits or fewer misses: does it matter which one you count? | {cite:t}`MCCRS20`, {cite:t}`TOIS21` |
+# | {doc}`5 True and false positives <05_true_false_positives>` | More hits or fewer misses: does it matter which one you count? | {cite:t}`MCCRS20`, continued in {cite:t}`TOIS21` |
 # | {doc}`6 Concentration <06_concentration>` | Does a recommender make the popular more popular? | {cite:t}`ATM15` |
 # | {doc}`7 Offline options <07_offline_options>` | Which of ten decisions made it win? | {cite:t}`CCM20` |
 #

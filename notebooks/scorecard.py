@@ -17,8 +17,8 @@
 # # Scorecard
 #
 # What became of the claims of the papers. A claim is **reproduced** if it holds on the datasets of its
-# published result, those of them that have recorded results here. Nobody types a verdict: it follows
-# from results, their 95 % intervals and a criterion.
+# published result, as far as these have results here. Nobody types a verdict: it follows from results, their
+# 95 % intervals and a criterion.
 
 # %% tags=["remove-cell"]
 from IPython.display import HTML

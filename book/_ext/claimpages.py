@@ -18,14 +18,19 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 from recbias.book.claim_page import claim_html, few_words, words
-from recbias.book.html import typeset
+from recbias.book.html import claim_link
 from recbias.book.scorecard import document_text, load_document
+from recbias.claims import claims
 from recbias.claims.reading import address
 
 SCORECARD = "notebooks/scorecard"
 """Only a book that has this page has pages of claims."""
 
 _CLAIM = re.compile(r'(?<=<a class="to-claim" )data-claim="([^"]+)"')
+
+_ID = re.compile(r"\b([A-Z]{3,6}\d\d-[A-Z0-9]+(?:-[A-Z0-9]+)*)\b")
+_RUNNING = (nodes.paragraph, nodes.emphasis, nodes.strong)
+"""What holds running text; a term, a title, code or a link is none."""
 
 edition_document = cache(document_text)
 """What the site ships of an edition; judged once for all its pages."""
@@ -44,14 +49,14 @@ def make_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         places["sections"][name] = [[claim["id"].lower(), claim["id"], text]]
         places["claims"][name] = [claim["id"]]
         title = escape(f"{claim['id']}: {few_words(claim['claim'])}")
-        heading = f"{claim['id']}: {typeset(few_words(claim['claim']))}"
         if "\\(" in (body := claim_html(claim, document)):
             app.env.get_domain("math").data["has_equations"][name] = True
         yield (
             name,
             {
                 "title": title,
-                "body": f'<section id="{claim["id"].lower()}"><h1>{heading}</h1>{body}</section>',
+                "body": f'<section id="{claim["id"].lower()}"><h1>Claim {claim["id"]}</h1>'
+                f"{body}</section>",
             },
             "page.html",
         )
@@ -67,6 +72,33 @@ def _index(app: Sphinx, name: str, title: str, text: str) -> None:
     app.env.all_docs[name] = 0  # what is not there is taken out of the index
     app.env.titles[name] = nodes.title("", title)
     app.builder.indexer.feed(name, f"{name}.html", title, page)
+
+
+def mark_claims(app: Sphinx, doctree: nodes.document) -> None:
+    """Name claims in running text as `recbias.book.html.claim_link` does (doctree-read)."""
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, _RUNNING) or not (found := _named(str(text))):
+            continue
+        text.parent.replace(text, found)
+
+
+def _named(text: str) -> list[nodes.Node]:
+    """Part a text where it names claims; nothing if it names none."""
+    known, pieces = _known(), _ID.split(text)
+    if not known.intersection(pieces[1::2]):
+        return []
+    return [
+        nodes.raw("", claim_link(piece, piece), format="html")
+        if piece in known
+        else nodes.Text(piece)
+        for piece in pieces
+        if piece
+    ]
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(claim.id for claim in claims())
 
 
 def link_claims(
@@ -91,6 +123,7 @@ def make_room(
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register everything with Sphinx."""
+    app.connect("doctree-read", mark_claims)
     app.connect("html-collect-pages", make_pages)
     app.connect("html-page-context", link_claims, priority=400)
     app.connect("html-page-context", make_room, priority=400)

@@ -30,7 +30,9 @@
     const bars = [...document.querySelectorAll(".bars li")];
     const paperOf = (bar) => bar.dataset.paper;
     const authors = new Map(rows.map((row) => [row.dataset.paper, row.dataset.authors]));
-    const called = { paper: (paper) => authors.get(paper) };
+    const chapters = new Map(folds.filter((fold) => fold.id).map((fold) => [
+      fold.querySelector("tr.claim-row").dataset.chapter, fold.querySelector("summary strong").textContent]));
+    const called = { paper: (paper) => authors.get(paper), chapter: (topic) => chapters.get(topic) };
     const form = document.createElement("form");
     form.className = "filters";
     form.setAttribute("aria-label", "Filter the claims");
@@ -110,20 +112,22 @@
       });
     };
 
-    const choosePaper = () => {
-      const paper = location.hash.match(/^#paper-(\w+)$/)?.[1];
-      if (!paper) return;
-      chosen[0].value = paper;
+    const chooseNamed = () => {
+      const [, name, value] = location.hash.match(/^#(paper|verdict)-(\w+)$/) ?? [];
+      if (!name) return;
+      form.reset();
+      form.elements[name].value = value;
+      if (name === "verdict") form.elements.class.value = COUNTED;
       show();
-      totals.scrollIntoView();
+      (name === "verdict" ? form : totals).scrollIntoView();
     };
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", show);
     folds[0].before(form);
     show();
     // The browser itself goes to what an address names until all is loaded.
-    addEventListener("load", choosePaper);
-    window.addEventListener("hashchange", choosePaper);
+    addEventListener("load", chooseNamed);
+    window.addEventListener("hashchange", chooseNamed);
   };
 
   const start = () => {

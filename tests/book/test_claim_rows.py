@@ -167,7 +167,10 @@ def test_totals_are_split_by_when_criteria_were_written_and_by_all_parts() -> No
                  for row in (unseen, seen)}  # fmt: skip
     text = plain(scorecard.criteria_html(document))
     assert f"{n_written[unseen]} were written before any value was seen: " in text
-    assert f"{counts['written', unseen, 'yes']} of these are reproduced; of the " in text
+    became = re.search(r": (\d+) of these are reproduced( \([^)]*\))?; of the ", text)
+    assert became
+    assert int(became[1]) == counts["written", unseen, "yes"]
+    assert sum(map(int, re.findall(r"\d+", became[0]))) == n_written[unseen]
     assert f"{n_written[seen]} others, {counts['written', seen, 'yes']}." in text
     n_yes, n_all = (counts[table, "empirical", "yes"] for table in ("reproduced", "by all parts"))
     assert f"Of the {n_yes} reproduced, {n_all} are so in all their parts" in text
@@ -199,6 +202,21 @@ def test_headlines_are_claims_of_the_ledger_one_of_each_paper_at_least() -> None
     assert page.count('data-claim="BCC17-F2C"') == 1
     assert "popularity is second" in page, "what the paper says is in plain words"
     assert 'html">see chapter' in page
+
+
+def test_a_headline_that_holds_in_part_says_what_does_and_what_does_not() -> None:
+    document = told.document()
+    (claim,) = (each for each in document["claims"] if each["id"] == "BCC17-F2C")
+    verdict = claim["verdicts"][scorecard.shown_on(claim, document)]
+    part = dict.fromkeys(verdict["parts"][0]) | {"measured": False, "published": ""}
+    verdict["parts"] = [
+        part | {"verdict": word, "found": f"It {word}"} for word in ("holds", "refuted")
+    ]
+    verdict["lead"] = 2
+    claim["answers"]["reproduced"] = "partly"
+    assert "It holds. It refuted." in scorecard.headlines_html(document)
+    claim["answers"]["reproduced"] = "no"
+    assert "It holds" not in scorecard.headlines_html(document)
 
 
 # -- what counts apart ---------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
@@ -387,6 +388,18 @@ def test_whose_lists_are_more_uneven_than_ratings_is_counted(measured: Results) 
         ])  # fmt: skip
         if level or rows["WBPR"] <= rows["AR"]:
             assert replace(figure, rows=moved).title.startswith(words)
+    lifts = {name: measured[name, "full", f"PL@{CUTOFF}"].interval for name in ("AR", "WBPR")}
+    flat = figure.rows.assign(
+        value=[0.0 if row == "ratings" else 1.0 for row in figure.rows["row"]]
+    )
+    told = tables.popular_of(flat, measured, CUTOFF)
+    sides = {name: "with" if low > 0 else "without" for name, (low, high) in lifts.items()}
+    assert all(low > 0 or high <= 0 for low, high in lifts.values())
+    for name, side in sides.items():
+        (part,) = (part for part in told.split("; ") if name in re.split(r"[ ,.]+", part))
+        assert f"{side} a lift" in part
+    even = flat.assign(value=1.0)
+    assert tables.popular_of(even, measured, CUTOFF) == "Here no lists are more uneven."
     nothing = Table(**{**vars(curves), "frame": curves.frame.drop(columns="prior")})
     assert math.isnan(references.gini_of_curve(nothing, "prior"))
 

@@ -17,6 +17,7 @@ from recbias.book import findings
 from recbias.book.chapters.true_vs_false_positive_disagreement import (
     figures,
     figures_of_judgments,
+    judgment_tables,
     true_values,
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.items import items
@@ -59,6 +60,17 @@ def test_panels_show_the_metrics_that_their_axes_name(planted: Results) -> None:
             found = planted[system, label, f"{name}@10" + ("|judged" if rated else "")]
             ends = row[[f"{axis}_low", f"{axis}_high"]]
             assert (row[axis], *ends) == (found.value, *found.interval)
+
+
+def test_what_is_to_be_bought_is_the_need_within_the_lists() -> None:
+    rows = [
+        ("P", "in a list", 0.0, 0.5, np.nan, np.nan), ("P", "needed", 0.9, 40, 10, 90),
+        ("antiP", "in a list", 0.0, 0.25, np.nan, np.nan), ("antiP", "needed", 0.9, 60, 40, 80),
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["metric", "quantity", "at", "value", "low", "high"])
+    table = Table(index=("metric", "quantity", "at"), frame=frame, key="", dataset={"name": "x"},
+                  maker_name="", given={})  # fmt: skip
+    assert judgment_tables.listed_needed({"X": table}) == "20 (5 to 45) on X"
 
 
 def test_an_undefined_tau_is_told_as_no_relation_of_hits_and_misses(planted: Results) -> None:

@@ -51,7 +51,7 @@ def test_other_lines_are_told_otherwise():
 
 def test_what_a_line_cannot_say_is_said_in_the_paragraph():
     html = questions.questions_html(FACTS)
-    assert html.count('<q class="guide-said">') == len(questions.SAID) == 5
+    assert html.count('<q class="guide-said">') == len(questions.SAID) == 6
     assert set(questions.SAID) <= set(NOTES)
     told = {each.options.protocol.averaging.population for each in ADVICES if each.options
             and str(each.options.split) == "temporal 0.2"}  # fmt: skip
@@ -223,8 +223,8 @@ def test_verdicts_are_counted_of_all_recorded_data(monkeypatch):
     home = {"BCC17-F2A": "partly"}
     text = basis_html(rules.Rule({own: "holds", worlds: "refuted"}, ("BCC17-F2A",)), table, home)
     assert re.sub("<[^>]+>", "", text) == (
-        "The first holds on 1 of 3 data sets; fails on coat; open on cm100k. The second fails in "
-        "simulated worlds. Claims: BCC17-F2A (partly)."
+        "Its first sentence holds on 1 of 3 data sets; fails on coat; open on cm100k. Its second "
+        "fails in simulated worlds. Claims: BCC17-F2A (partly)."
     )
     assert 'data-claim="BCC17-F2A"' in text
     against = basis_html(rules.Rule({own: "refuted"}), table, {})

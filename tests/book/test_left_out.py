@@ -98,7 +98,7 @@ def _trained(monkeypatch: pytest.MonkeyPatch, algorithm: type[Algorithm]) -> lis
 def test_what_takes_too_much_memory_is_left_out_and_not_tried_again(
     table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bound of 2 GiB is lowered to below 30 items; as it is, nothing is left out."""
+    """The bound of 1 GiB is lowered to below 30 items; as it is, nothing is left out."""
     system = System("within profiles", "CoRatedItemKNN", {"choose_among": "profile"})
     others = tuple(each for each in line_up("bcc17") if each.name in ("Popularity", "Random"))
     asked = [
@@ -108,11 +108,12 @@ def test_what_takes_too_much_memory_is_left_out_and_not_tried_again(
     monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "cells"))
     times = _trained(monkeypatch, CoRatedItemKNN)
     with monkeypatch.context() as lowered:
-        lowered.setattr("recbias.recommenders.neighbourhood._LARGEST_TABLE_BYTES", 6 * 30**2 - 1)
+        lowered.setenv("RECBIAS_LARGEST_TABLE", "4e-6")
         results = [run(grid) for grid in asked]
     assert len(times) == 1
     for each in results:
-        reason = "CoRatedItemKNN: 30 items need a table of 0 GiB"
+        needed = "30 items need a table of 5e-06 GiB for all pairs of them, more than 4e-06"
+        reason = f"CoRatedItemKNN: {needed}"
         assert each.left_out == {"within profiles": reason}
         assert sorted(each.systems) == ["Popularity", "Random"]
         assert f"*within profiles* ({reason})" in pages.data_line(each)

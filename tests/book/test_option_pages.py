@@ -119,20 +119,37 @@ def test_each_configuration_is_compared_in_percent_of_its_value() -> None:
     assert figure.title.endswith("kNN is ahead in 0 of 11 rows, MF in 1")
 
 
-def test_what_merged_stars_cannot_tell_is_marked_and_not_counted() -> None:
+def test_what_merged_stars_cannot_tell_is_left_out() -> None:
     given = results_of(START | {("condensed", "tau"): (0.1, 0.1, 0.9)})
     kept = figures.configurations({"systems": given})
     given.dataset = {"title": "MovieLens (stars 1-3 merged)"}
-    marked = figures.configurations({"systems": given})
-    names = marked.rows["row"]
-    assert names[names.str.endswith("*")].tolist() == [
-        "C2 graded gain*",
-        "C2C Kendall's tau*",
-        "C2C RBO(0.8)*",
-    ]
-    n = len(names)
+    fewer = figures.configurations({"systems": given})
+    gone = [row for row in kept.rows["row"] if row not in fewer.rows["row"].tolist()]
+    assert gone == ["C2 graded gain", "C2C Kendall's tau", "C2C RBO(0.8)"]
+    n = len(kept.rows)
     assert kept.title.endswith(f"kNN is ahead in 0 of {n} rows, MF in 1")
-    assert marked.title.endswith(f"kNN is ahead in 0 of {n - 3} rows, MF in 0")
+    assert fewer.title.endswith(f"kNN is ahead in 0 of {n - 3} rows, MF in 0")
+
+
+@pytest.mark.parametrize(
+    ("start", "others", "told"),
+    [
+        (0, {"A2": (1, -1), "C3": (1, 0)}, "How ratings are split (A2) can make either win; "
+         "how users are averaged (C3) can make kNN win."),
+        (1, {"B1": (1, 0), "C1": (-1,)}, "What is ranked (C1) can make MF win."),
+        (1, {"B1": (1, 1)}, "None of these alone: kNN is ahead, whichever is taken."),
+        (-1, {"B1": (-1, 0)}, "None of these alone: MF is ahead, or nobody is for certain, "
+         "whichever is taken."),
+        (0, {"B1": (0,)}, "None of these alone: nobody is ahead, whichever is taken."),
+    ],
+)  # fmt: skip
+def test_the_decisions_that_turn_the_winner_are_named(
+    start: int, others: dict[str, tuple[int, ...]], told: str
+) -> None:
+    rows = [("start", start), *((group, sign) for group in others for sign in others[group])]
+    frame = pd.DataFrame(rows, columns=["group", "sign"])
+    frame = frame.assign(low=frame["sign"] - 0.5, high=frame["sign"] + 0.5)
+    assert tables.deciding(frame) == told
 
 
 @pytest.mark.parametrize(("mf", "winner"), [(0.3, "kNN"), (0.8, "MF")])
@@ -168,6 +185,7 @@ def test_nobody_is_ahead_of_what_was_trained_once() -> None:
     given["ratio_20"].n_seeds = 1
     for title in (figure.title, figures.ratios(given, None).title):
         assert title.startswith("MF was trained once")
+    assert tables.deciding(figure.rows).startswith("That is open here: MF was trained once")
 
 
 # -- lines -----------------------------------------------------------------------------------------
@@ -264,13 +282,14 @@ def test_the_overlap_from_which_an_average_puts_knn_first() -> None:
     told = replace(figure, rows=other).title
     assert "full average: at an overlap of 1 only\n" in told
     assert told.endswith("reduced average: at an overlap of 1, 10, 20, 40 only")
+    never = found.assign(value=found["value"].where(~found["line"].str.startswith("kNN"), 0.1))
+    assert replace(figure, rows=never).title.startswith("By neither average is kNN")
 
 
 # -- significance, reversals, worlds ---------------------------------------------------------------
 
 
-def test_a_cell_is_for_whom_it_is_significant(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "said", untold)
+def test_a_cell_is_for_whom_it_is_significant() -> None:
     signs = {
         ("P@10", 1): (-0.1, 0.01), ("P@10", 2): (-0.1, 0.05), ("nDCG@10", 1): (0.1, 0.049),
         ("nDCG@10", 2): (0.1, 0.01), ("RBP(0.5)", 1): (0.1, 0.01), ("RBP(0.8)", 1): (0, np.nan),
@@ -281,35 +300,29 @@ def test_a_cell_is_for_whom_it_is_significant(monkeypatch: pytest.MonkeyPatch) -
         for name in READINGS
     ]
     table = made(("seed", "label", "metric", "system"), rows, "value", "p")
-    found = figures.significance(table).rows.set_index("row")
+    figure = figures.significance(table)
+    found = figure.rows.set_index("row")
     sides = found[["kNN ahead", "not significant", "MF ahead"]]
     assert sides.index.tolist() == ["full: P@10", "full: nDCG@10", "full: RBP(0.8)"]
     assert sides.to_numpy().tolist() == [[0, 50, 50], [100, 0, 0], [0, 100, 0]]
+    assert figure.title == "2 splits agree on who is ahead\nin 2 of 3 cells"
+    one = made(("seed", "label", "metric", "system"), [row for row in rows if row[0] == 1],
+               "value", "p")  # fmt: skip
+    assert figures.significance(one).title.endswith("in 1 of 3 cells, MF in 1")
 
 
-@pytest.mark.parametrize(
-    ("name", "topic_results", "records"),
-    [
-        ("significance", "cells", ("CELLS-KNN-RS", "CELLS-MF-RS")),
-        ("worlds", "worlds", ("WORLDS-CONDENSED", "WORLDS-FOUR-FIFTHS")),
-    ],
-)
-def test_titles_turn_with_the_records_of_their_sentences(
-    name: str, topic_results: str, records: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+def test_the_title_of_worlds_turns_with_the_record_of_its_sentence(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    table = shown.recorded("07_offline_options")[topic_results]
-    draw = getattr(figures, name, None) or getattr(figures_of_decisions, name)
-    topic = "offline option taxonomy"
+    table = shown.recorded("07_offline_options")["worlds"]
+    topic, record = "offline option taxonomy", "WORLDS-CONDENSED"
     own = dict(findings.own_findings(topic))
-    for record in records:
-        titles = set()
-        for end in (-1e9, 1e9):
-            moved = {**own, record: replace(own[record], region=Region(above=end))}
-            monkeypatch.setattr(
-                findings, "own_findings", defaultdict(dict, {topic: moved}).__getitem__
-            )
-            titles.add(draw(table).title)
-        assert len(titles) == 2
+    titles = set()
+    for end in (-1e9, 1e9):
+        moved = {**own, record: replace(own[record], region=Region(above=end))}
+        monkeypatch.setattr(findings, "own_findings", defaultdict(dict, {topic: moved}).__getitem__)
+        titles.add(figures_of_decisions.worlds(table).title)
+    assert len(titles) == 2
 
 
 def decisions() -> Any:
@@ -335,6 +348,7 @@ def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:
     np.testing.assert_allclose(bars["both significant"], [500 / 91, np.nan, 0.0, 0.0])
     np.testing.assert_allclose(bars["sign differs"], [900 / 91, np.nan, 300 / 91, 0.0])
     assert figure.title == "1 of 4 alternatives turn more pairs\nthan another split does (3 %)"
+    assert tables.turning_most(decisions(), "turned") == "A2 train on 80 %"
 
 
 def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:
@@ -523,11 +537,10 @@ def test_truths_are_told_where_there_are_unbiased_judgments() -> None:
 def test_the_table_of_judgments_is_that_of_the_records() -> None:
     lines = tables.held_table(shown.recorded("07_offline_options")).splitlines()[2:]
     told = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    shares = [
-        [f"{n} of {of}" for n in counts]
-        for of, *counts in ((82, 37, 17, 36, 3), (35, 17, 3, 23, 0))
+    assert told == [
+        ["CM100k", "37 / 17 of 82", "36 / 3 of 82"],
+        ["Coat", "17 / 3 of 35", "23 / 0 of 35"],
     ]
-    assert told == [["CM100k", *shares[0]], ["Coat", *shares[1]]]
     assert tables.held_table({}).count("–") == 8
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from plain_universes import universe
 
-from recbias import System, line_up, load_dataset
+from recbias import Grid, System, line_up, load_dataset, run
 from recbias._system.streams import stream
 from recbias.experiment.decisions import CHOICES
 from recbias.experiment.options import Options
@@ -94,6 +94,20 @@ def test_universes_equal_evaluation_one_by_one(table, seed):
     found = universes(table, *SYSTEMS, few_of(WIDE, rng, 2), n_flips=3, seeds=(1, 4))
     rows = rng.permutation(len(found.table))[:8]
     assert worst_difference(found, table, SYSTEMS, rows) < 1e-12
+
+
+@pytest.mark.parametrize("split", ["ratio 0.5", "k-fold 3", "uniform 0.2 draws=3"])
+def test_standard_errors_are_those_of_an_experiment(table, split):
+    """Draws of a split are resampled too, folds are not."""
+    label, metric = "AI-AN-AR rel>=4", "P@5"
+    grid = Grid(table, SYSTEMS, label, metric, split=split, replicates=None)
+    results = run(grid)
+    a, b = (results[system.name, label, metric] for system in SYSTEMS)
+    found = universes(table, *SYSTEMS, {"A2": (f"split: {split}",), "C2": (f"metric: {metric}",)},
+                      n_flips=3).table.iloc[0]  # fmt: skip
+    # An experiment keeps its replicates in single precision.
+    assert found["se"] == pytest.approx(float(np.std((a - b).drawn, ddof=1)), rel=1e-5)
+    assert (found["low"], found["high"]) == pytest.approx((a - b).interval, rel=1e-4, abs=1e-5)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 
@@ -193,6 +194,46 @@ def test_a_null_curve_that_swaps_universes_apart_errs_too_often():
     assert hits / 60 > 0.4
 
 
+def exact_p(units):
+    """In double precision, over all ways to swap the systems at whom they differ."""
+    differing = units[:, (units != 0).any(axis=0)]
+    n_users, curves = units.shape[1], []
+    for signs in itertools.product((1, -1), repeat=differing.shape[1]):
+        swapped = np.zeros_like(units)
+        swapped[:, : differing.shape[1]] = differing * signs
+        spread = swapped.std(axis=1, ddof=1)
+        curves.append(abs((swapped.mean(axis=1) / spread * math.sqrt(n_users)).mean()))
+    return np.mean(np.array(curves) >= curves[0] - 1e-9)
+
+
+def test_curves_that_are_equally_far_are_not_parted_by_rounding():
+    """Where four of a hundred users differ there are 16 curves, and few of them can be farther."""
+    rng = np.random.default_rng(0)
+    per_universe, worst = np.full(50, 100), 0.0
+    for _ in range(5):
+        units = np.zeros((50, 100))
+        units[:, rng.choice(100, 4, replace=False)] = rng.choice([0.1, 0.2, 0.63, 1 / 3], (50, 4))
+        t = measuring.studentised(units, per_universe, measuring.signs_of(100, 499, 3))
+        t[:, 0] *= np.float32(1 + 3e-7)  # as some processors round, where others do not
+        p = joint_test(t, per_universe)[0][-1]
+        worst = max(worst, abs(p - exact_p(units)))
+        # The twin: whatever is less by a bit is less.
+        curves = np.abs(t.astype(float).mean(axis=0))
+        assert (curves >= curves[0]).mean() < exact_p(units) - 0.05
+    assert worst < 0.05  # 500 draws of 16 curves
+
+
+def test_users_who_all_differ_by_the_same_leave_the_test_a_number():
+    """Their t has no spread; two such universes, one each way, once gave a p of 0."""
+    units = np.array([[1.0] * 5, [-1.0] * 5, [0.3, 0.2, -0.1, 0.4, 0.5]])
+    t = measuring.studentised(units, np.full(3, 5), measuring.signs_of(5, 99, 1))
+    assert np.isfinite(t).all()
+    assert t[0, 0] == -t[1, 0] > 100
+    for name, value, _, p in joint_test(t, np.full(3, 5)):
+        assert np.isfinite(value), name
+        assert p >= 0.01
+
+
 @pytest.mark.slow
 def test_the_null_curve_holds_its_size():
     """10,000 draws of users' values over 200 universes, the standard error of a share is .0022."""
@@ -250,6 +291,8 @@ def test_shares_count_universes_and_weigh_decisions(found):
     sign, sure = found.table["sign"], found.table["p"] < 0.05
     assert shares.loc["universes", "wins"] == pytest.approx((sign > 0).mean())
     assert shares.loc["universes", "surely loses"] == pytest.approx(((sign < 0) & sure).mean())
+    assert shares.loc["universes", "surely wins"] == pytest.approx(((sign > 0) & sure).mean())
+    assert shares.loc["universes", "surely wins"] < shares.loc["universes", "wins"]
     np.testing.assert_allclose(shares[["wins", "ties", "loses"]].sum(axis=1), 1)
     # Nothing is missing here: decisions weigh alike where combinations do.
     combined = found.table["sign"].to_numpy()[found.cross]
@@ -261,6 +304,32 @@ def test_shares_count_universes_and_weigh_decisions(found):
     assert only != pytest.approx(shares.loc["decisions", "wins"])
     with pytest.raises(ConfigError, match="some above it"):
         found.shares(np.zeros(1))
+
+
+def test_sums_in_another_order_are_a_tie(table, monkeypatch):
+    """Who has as many hits at other users has the same value, but for rounding."""
+    right = measuring._Pair.difference
+    options = {"C2": ("metric: P@5", "metric: RR")}
+    for gap, sign in ((5.5e-17, 0), (1e-9, 1)):
+        monkeypatch.setattr(
+            measuring._Pair, "difference", lambda *args, gap=gap: np.full_like(right(*args), gap)
+        )
+        found = universes(table, *SYSTEMS, options, n_flips=3)
+        assert found.table["sign"].tolist() == [sign, sign]
+        assert found.shares().loc["universes", "ties"] == 1 - sign
+
+
+def test_an_option_that_is_named_twice_weighs_once(table):
+    once = {"C1": ("AI-AN-AR", "condensed"), "rel": ("rel>=4", "rel>=5"),
+            "C2": ("metric: P@5", "metric: antiP@5", "metric: AUC")}  # fmt: skip
+    twice = once | {"C1": ("", "condensed", "AI-AN-AR"), "rel": ("rel>=4", "rel>=4.0", "rel>=5")}
+    one, other = (universes(table, *SYSTEMS, options, n_flips=3) for options in (once, twice))
+    assert len(one.table) == len(other.table)
+    pd.testing.assert_frame_equal(one.shares(), other.shares())
+    pd.testing.assert_frame_equal(one.importance(), other.importance())
+    # The twin: combinations alike, of which what is named twice has more.
+    alike = other.shares(np.ones(1)).loc["weights", "wins"]
+    assert alike != pytest.approx(one.shares(np.ones(1)).loc["weights", "wins"])
 
 
 def test_the_curve_rises_and_knows_the_options_of_each_universe(found):
@@ -329,6 +398,23 @@ def test_the_joint_test_leaves_out_medians_and_counts_paired_tests_once(found):
     assert math.isclose(test.loc["mean t", "value"], np.nanmean(found._t[:, 0]), rel_tol=1e-6)
 
 
+def test_who_wins_surely_in_the_joint_test_hangs_on_the_users_of_each_universe(table):
+    """Of three users a t of 2.5 is not sure, of a hundred it is: their rows are in no order."""
+    found = universes(table, *SYSTEMS, {"C2": ("metric: P@5", "metric: RR")}, n_flips=2)
+    for users, measured, t, expected in (
+        ([3, 100], [0, 1], [2.5, 2.5], 0.5),
+        ([3, 100], [1, 0], [-4, -3], -0.5),
+        ([100, 3], [1, 0], [5.0, -2.5], 0.0),
+    ):
+        other = dataclasses.replace(
+            found,
+            table=found.table.assign(n_users=users),
+            _measured=np.array(measured),
+            _t=np.outer(t, [1.0, -1.0, 1.0]).astype(np.float32),
+        )
+        assert other.joint_test().loc["sure wins - sure losses", "value"] == expected
+
+
 def test_workers_change_no_bit(found, table):
     other = universes(table, *SYSTEMS, OPTIONS, n_flips=19, seeds=(1, 2), workers=2)
     pd.testing.assert_frame_equal(other.table, found.table, check_exact=True)
@@ -348,6 +434,20 @@ def test_what_cannot_be_combined_is_listed_with_its_reason(table):
     for part in ("no timestamps", "do not know users", "neither higher nor lower", "catalogue"):
         assert reasons.index.str.contains(part).any(), part
     assert len(found.table) == 3
+
+
+def test_samples_that_are_too_large_refuse_their_own_universes(table):
+    options = {
+        "A2": ("split: ratio 0.5", "test: observed removed=30%"),
+        "C1": ("AI-AN-AR", "TI-NN-1R t=100", "TI-NN-AR N=5"),
+        "C2": ("metric: P@5", "metric: RR"),
+    }
+    found = universes(table, *SYSTEMS, options, n_flips=3)
+    assert (found.cross[..., 0] >= 0).all(axis=(0, 2)).tolist() == [True, False, True]
+    assert found.refused["reason"].str.contains("samples 99 items, but no user").all()
+    assert found.refused["combinations"].sum() == 4
+    with pytest.raises(ConfigError, match=r"can be measured\nTI-NN-1R t=100: samples 99"):
+        universes(table, *SYSTEMS, {**options, "C1": ("TI-NN-1R t=100",)}, n_flips=3)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import combinations, product
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 from recbias import System, load_dataset
 from recbias._system.streams import stream
 from recbias.data.simulation import parse_world
-from recbias.multiverse import agreement, default_options, universes, weights
+from recbias.errors import ConfigError
+from recbias.multiverse import agreement, default_options, kinds, universes, weights
 from recbias.multiverse.agreement import Tried, effects, right, tried_signs, true_signs
 from recbias.multiverse.kinds import (
     FEWEST,
@@ -65,6 +67,53 @@ def test_a_world_is_found_among_those_of_its_kind(kind):
     assert kind in place_of(load_dataset(world).ratings, 4).kinds
 
 
+@pytest.mark.parametrize(
+    ("interval", "skew", "expected"),
+    [
+        ((-0.2, 0.2), 0.4, ["none mild"]),
+        ((-0.2, 0.2), 0.5, ["none strong"]),
+        ((0.2, 0.5), 0.4, ["none mild", "with mild"]),
+        ((-0.8, 0.8), 0.7, ["against strong", "none strong", "with strong"]),
+        ((-0.99, -0.92), 0.4, "more than in any world"),
+        ((-0.2, 0.2), 0.76, "the skew of popularity is 0.76"),
+        ((-0.2, 0.2), 0.19, "the skew of popularity is 0.19"),
+    ],
+)
+def test_data_may_be_of_the_kinds_that_their_relation_reaches(
+    monkeypatch, interval, skew, expected
+):
+    ratings = load_dataset(SMALL).ratings
+    of_skew = dataclasses.replace(kinds.Shape.of(ratings, 4), skew=skew)
+    monkeypatch.setattr(kinds.Shape, "of", lambda *_: of_skew)
+    relation = dataclasses.replace(kinds.fit_relation(ratings, 4), interval=interval)
+    monkeypatch.setattr(kinds, "fit_relation", lambda *_: relation)
+    place = place_of(ratings, 4)
+    if isinstance(expected, str):
+        assert place.kinds == ()
+        assert expected in place.reason
+    else:
+        assert [f"{kind.relation} {kind.skew}" for kind in place.kinds] == expected
+        assert not place.reason
+
+
+def test_all_options_that_worlds_have_are_drawn_alike():
+    known = default_options(load_dataset(SMALL))
+    times = {}
+    for seed in range(600):
+        for decision, texts in kinds.drawn(known, seed).items():
+            assert len(set(texts)) == len(texts) == 2
+            for text in texts:
+                times[decision, text] = times.get((decision, text), 0) + 1
+    for decision, texts in known.items():
+        left = [text for text in texts if text not in UNKNOWN.get(decision, ())]
+        counts = [times.get((decision, text), 0) for text in left]
+        if decision == "D":
+            assert not any(counts)
+        else:
+            assert sum(counts) == 1200
+            assert np.ptp(counts) < 100
+
+
 def test_data_that_say_too_little_lie_nowhere():
     ratings = load_dataset(ratings_of_unequal_users(20)).ratings
     place = place_of(ratings, 4)
@@ -101,6 +150,52 @@ def test_truth_is_what_lists_hold_by_all_true_ratings():
         np.sign(means[a.name] - means[b.name]) for a, b in combinations(SYSTEMS, 2)
     ]
     assert any(truth.sure for truth in truths)
+
+
+def test_a_truth_that_not_all_splits_tell_is_none(monkeypatch):
+    """The twin of all others: what is missing is in no row, and must not be read from the last."""
+    right_way = agreement.universes
+
+    def without_the_second(*args, **how):
+        found = right_way(*args, **how)
+        found.cross[:, 1] = -1
+        refused = pd.DataFrame({"reason": ["too few"], "combinations": [2]})
+        return dataclasses.replace(found, refused=refused)
+
+    monkeypatch.setattr(agreement, "universes", without_the_second)
+    with pytest.raises(ConfigError, match="truth: too few"):
+        true_signs(SMALL, SYSTEMS[:2], "truth", "AI-AN-AR rel>=4", (5, 6))
+
+
+@pytest.mark.parametrize(
+    ("differences", "p", "expected"),  # of P, then of nDCG, in either split
+    [
+        ([0.3, -0.1, -0.2, -0.4], [0.01] * 4, (1, -1, False)),
+        ([0.3, 0.1, -0.2, -0.4], [0.01] * 4, (1, -1, True)),
+        ([-0.3, -0.1, 0.2, 0.4], [0.01, 0.06, 0.01, 0.01], (-1, 1, False)),
+        ([0.3, 0.1, 0.2, 0.4], [0.06, 0.01, 0.01, 0.01], (1, 1, False)),
+        ([0.3, 0.1, 0.2, 0.4], [0.01, 0.01, 0.9, 0.9], (1, 1, True)),
+        ([1e-15, 1e-15, -1e-15, 1e-6], [0.99] * 4, (0, 1, False)),
+    ],
+)
+def test_truth_is_the_mean_of_both_splits_and_sure_if_both_say_so(
+    monkeypatch, differences, p, expected
+):
+    """The second to last: nDCG plays no part in what is sure; the last: rounding is a tie."""
+    right_way = agreement.universes
+
+    def given(*args, **how):
+        found = right_way(*args, **how)
+        rows = found.cross.ravel()
+        table = found.table.copy()
+        table.loc[rows, "difference"] = differences
+        table.loc[rows, "p"] = p
+        table.loc[rows, "sign"] = np.where(np.abs(differences) < 1e-12, 0, np.sign(differences))
+        return dataclasses.replace(found, table=table)
+
+    monkeypatch.setattr(agreement, "universes", given)
+    (truth,) = true_signs(SMALL, SYSTEMS[:2], "truth", "AI-AN-AR rel>=4", (5, 6))
+    assert truth[2:] == expected
 
 
 OPTIONS = {
@@ -198,6 +293,20 @@ def test_effects_that_may_be_chance_do_not_count():
     assert np.ptp(weigh(C1, 4, (), planted((0.7, 0.71), worlds=4))) > 0.01
 
 
+def test_an_effect_is_shrunk_by_its_standard_error_over_worlds():
+    """By hand: six worlds, half of which give .32 and half .08 between two options."""
+    noise, options = 0.06, {"C1": C1["C1"][:2]}
+    (ahead, behind) = weigh(options, 4, (), planted((0.6, 0.8), worlds=6, kinds=KINDS[:1],
+                                                    noise=noise))  # fmt: skip
+    effects_ = np.array([0.04, 0.16, 0.04, 0.16, 0.04, 0.16])
+    error = effects_.std(ddof=1) / np.sqrt(6)
+    shrunk = 0.1 * (1 - (error / 0.1) ** 2)
+    assert (ahead, behind) == pytest.approx((0.4 - 2 * shrunk, 0.4 + 2 * shrunk))
+    # The twin: as if there were one world.
+    alone = effects_.std(ddof=1)
+    assert 0.1 * max(0, 1 - (alone / 0.1) ** 2) < shrunk - 0.02
+
+
 def test_kinds_of_the_data_decide_where_they_differ():
     sums = pd.concat([planted((0.9, 0.6), kinds=KINDS[:1]), planted((0.6, 0.9), kinds=KINDS[1:])])
     first, second = (weigh(C1, 4, [kind], sums) for kind in KINDS[:2])
@@ -206,6 +315,33 @@ def test_kinds_of_the_data_decide_where_they_differ():
     # The twin: worlds of other kinds do not know it.
     elsewhere = weigh(C1, 4, (), sums[[key[:2] != KINDS[0] for key in sums.index]])
     assert elsewhere[0, 0] < elsewhere[1, 0]
+
+
+def planted_pairs():
+    """Worlds in which B1 matters to who ranks all items alone, and turns what that is worth."""
+    known = {"B1": ("", "users=tested"), "C1": ("AI-AN-AR", "condensed")}
+    tried = Tried(known, [], np.empty(0))
+    return summed(
+        [(kind, effects(tried, np.array([[0.9, 0.6], [0.6, 0.8]]), known, 4))
+         for kind in KINDS for _ in range(12)]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("sums", [None, planted_pairs()], ids=["learned", "planted"])
+def test_the_order_in_which_decisions_are_named_plays_no_part(sums):
+    known = default_options(load_dataset(SMALL))
+    options = {decision: known[decision] for decision in ("A2", "B1", "C1", "C2", "C3")}
+    ahead = weigh(options, 4, KINDS[:1], sums)
+    behind = weigh(dict(reversed(list(options.items()))), 4, KINDS[:1], sums)
+    np.testing.assert_allclose(behind.T, ahead, atol=1e-12)
+    # The twin: pairs of options count for nothing, and the order could not be told.
+    found = learned_or(sums)
+    alone = found[[not key[4] for key in found.index]]
+    assert np.abs(weigh(options, 4, KINDS[:1], alone) - ahead).max() > 0.05
+
+
+def learned_or(sums):
+    return weights.learned() if sums is None else sums
 
 
 def test_nobody_has_a_say_who_is_no_better_than_a_coin():
@@ -233,9 +369,18 @@ def test_the_word_is_used_where_it_was_deserved(n_right, n_wrong, may):
     assert not may_say(Place((), "nowhere"), apart)
 
 
+def test_where_nobody_is_better_a_winner_that_is_called_robust_is_wrong():
+    """Else 15 of 18 on Coat would be 15 of 16, and the word could be used."""
+    apart = pd.concat([apart_of(34, 6), apart_of(0, 2, others=0).assign(P=0)])
+    assert called_robust(apart, KINDS) == (42, 34)
+    assert not may_say(Place((KINDS[4],)), apart)
+    undecided = apart_of(34, 6, others=5).assign(P=lambda of: of["P"].where(of.index < 40, 0))
+    assert called_robust(undecided, KINDS) == (40, 34)
+
+
 def test_one_kind_where_it_was_not_deserved_is_enough_to_leave_the_word_out():
-    apart = pd.concat([apart_of(40, 0), apart_of(2, 8, KINDS[0])])
-    assert called_robust(apart, (KINDS[0], KINDS[4])).share > 0.8
+    apart = pd.concat([apart_of(60, 0), apart_of(2, 8, KINDS[0])])
+    assert called_robust(apart, (KINDS[0], KINDS[4])).share > TRUE  # together it was
     assert may_say(Place((KINDS[4],)), apart)
     assert not may_say(Place((KINDS[0], KINDS[4])), apart)
 
@@ -257,6 +402,18 @@ def test_what_is_said_follows_weights_and_place(monkeypatch, wins):
     alike = trusted(found, dataset)
     assert (alike.weights == 1).all()
     assert alike.says == "unknown"
+
+
+def test_weights_of_what_cannot_be_combined_leave_universes_alike(monkeypatch):
+    """Only combinations that there are can have a say."""
+    options = {"C1": ("AI-AN-AR", "AI-AN-1R"), "B1": ("users=tested",)}
+    found = universes(SMALL, *SYSTEMS[:2], options, n_flips=1)
+    assert (found.cross[..., 0] < 0).tolist() == [[False], [True]]
+    monkeypatch.setattr(weights, "place_of", lambda *_: Place((KINDS[4],)))
+    monkeypatch.setattr(weights, "weigh", lambda *_: np.array([[0.0], [0.5]]))
+    assert (trusted(found, load_dataset(SMALL)).weights == 1).all()
+    monkeypatch.setattr(weights, "weigh", lambda *_: np.array([[0.2], [0.5]]))
+    assert trusted(found, load_dataset(SMALL)).weights.tolist() == [[0.2], [0.5]]
 
 
 def test_files_cover_all_options_that_worlds_have_and_all_worlds_kept_apart():

@@ -267,11 +267,11 @@ def test_ties_for_the_last_place_are_all_in():
     similarity = np.array(
         [[1, 0.5, 0.5, 0.2], [0.5, 1, 0, 0], [0.5, 0, 1, 0.1], [0.2, 0, 0.1, 1]], dtype=np.float32
     )
-    found = most_similar(similarity, 1)
+    found = most_similar([similarity[:3], similarity[3:]], 4, 1)
     expected = [[0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]]
     np.testing.assert_array_equal(found, np.array(expected, dtype=bool))
     np.testing.assert_array_equal(
-        most_similar(similarity, 9), (similarity > 0) & ~np.eye(4, dtype=bool)
+        most_similar([similarity], 4, 9), (similarity > 0) & ~np.eye(4, dtype=bool)
     )
 
 

@@ -85,7 +85,7 @@ def test_fewer_neighbours_are_the_first_of_more():
 def test_blocks_of_users_change_no_neighbour(monkeypatch):
     train = small_table(n_users=30, n_items=20)
     whole = UserKNN(5).fit(train)
-    monkeypatch.setattr("recbias.recommenders.neighbourhood._BLOCK_BYTES", 8 * 30 * 7)
+    monkeypatch.setattr("recbias._system.memory.BLOCK_BYTES", 8 * 30 * 7)
     _sorted_neighbours.cache_clear()
     split = UserKNN(5).fit(train)
     users = np.arange(train.n_users)
@@ -350,7 +350,7 @@ def test_blocks_and_lanes_change_no_bit(model, among, monkeypatch):
     rule = (4, "cosine", 10.0, among)
     whole = model(*rule).fit(train).score(users)
     monkeypatch.setattr("recbias.recommenders.neighbourhood._LANES", 5)
-    monkeypatch.setattr("recbias.recommenders.neighbourhood._BLOCK_BYTES", 8 * 41 * 6)
+    monkeypatch.setattr("recbias._system.memory.BLOCK_BYTES", 8 * 41 * 6)
     np.testing.assert_array_equal(model(*rule).fit(train).score(users), whole)
 
 
@@ -387,15 +387,20 @@ def test_more_users_than_two_bytes_count():
     assert_close(model.score(np.array([n_users - 1, 2])), expected, 20)
 
 
+def similarities(*given, **chosen):
+    """All blocks of rows in one matrix."""
+    return np.concatenate([*co_rated_similarities(*given, **chosen)])
+
+
 def test_binary_values_leave_the_number_of_common_items_only():
     train = small_table(seed=7, n_users=30, n_items=20, observed=0.15)
     _, rated = dense(train)
     common = rated.astype(int) @ rated.T
     np.fill_diagonal(common, 0)
     ones = np.ones(len(train))
-    plain = co_rated_similarities(train.indptr, train.item, ones, train.n_items)
+    plain = similarities(train.indptr, train.item, ones, train.n_items)
     np.testing.assert_array_equal(plain, common > 0)
-    shrunk = co_rated_similarities(train.indptr, train.item, ones, train.n_items, shrinkage=4)
+    shrunk = similarities(train.indptr, train.item, ones, train.n_items, shrinkage=4)
     np.testing.assert_array_equal(shrunk, (common / (common + 4)).astype(np.float32))
     assert 0 < (common > 0).mean() < 1
 
@@ -403,10 +408,10 @@ def test_binary_values_leave_the_number_of_common_items_only():
 def test_pearson_of_full_rows_is_that_of_numpy():
     values = np.random.default_rng(1).uniform(1, 5, (8, 12))
     full = (12 * np.arange(9), np.tile(np.arange(12), 8), values.ravel())
-    found = co_rated_similarities(*full, 12, "pearson")
+    found = similarities(*full, 12, "pearson")
     assert_close(found, np.corrcoef(values) - np.eye(8), 1)
     np.testing.assert_array_equal(found, found.T)
-    far = co_rated_similarities(*full[:2], values.ravel() + 1000, 12, "pearson")
+    far = similarities(*full[:2], values.ravel() + 1000, 12, "pearson")
     # Squares of 1e3 instead of 1 lose six of sixteen digits.
     np.testing.assert_allclose(far, found, atol=1e-7)
 
@@ -415,7 +420,7 @@ def test_items_are_compared_through_the_other_direction():
     train = small_table(seed=9, n_users=20, n_items=15)
     pointers, rows = by_item(train)
     columns = (pointers, train.user[rows], train.value[rows])
-    found = co_rated_similarities(*columns, train.n_users, "cosine", 3.0)
+    found = similarities(*columns, train.n_users, "cosine", 3.0)
     values, rated = dense(train)
     assert_close(found, naive_similarities(values.T, rated.T, "cosine", 3.0), 1)
 
@@ -426,9 +431,9 @@ def test_pearson_has_nothing_to_say_of_one_item_or_of_equal_values(value):
     for n in (2, 3, 7, 50):
         values = np.vstack([np.full(n, value), np.arange(1.0, n + 1)])
         full = (n * np.arange(3), np.tile(np.arange(n), 2), values.ravel())
-        assert not co_rated_similarities(*full, n, "pearson").any()
+        assert not similarities(*full, n, "pearson").any()
     single = (np.array([0, 2, 4]), np.array([0, 1, 1, 2]), np.array([1.0, 2.0, 3.0, 5.0]))
-    assert not co_rated_similarities(*single, 3, "pearson").any()
+    assert not similarities(*single, 3, "pearson").any()
 
 
 def test_a_stored_zero_is_a_rating():
@@ -479,7 +484,7 @@ def test_equally_similar_users_of_all_favour_nobody():
 
 def test_a_table_of_items_that_does_not_fit_is_refused(monkeypatch):
     train = small_table(n_users=20, n_items=15)
-    monkeypatch.setattr("recbias.recommenders.neighbourhood._LARGEST_TABLE_BYTES", 6 * 15**2)
+    monkeypatch.setenv("RECBIAS_LARGEST_TABLE", f"{6 * 15**2 / 2**30:.20f}")
     CoRatedItemKNN().fit(train)
     wider = dataclasses.replace(train, item_ids=np.arange(16))
     with pytest.raises(ConfigError, match=r"16 items .*\nset choose_among='all items'"):

@@ -8,8 +8,8 @@ of 900 px at 1400 px before anything is unfolded, wider than its window at 390 p
 more than a second to be painted; a filter that shows other claims than those that fit, or totals
 and bars that do not count what is shown; a claim that cannot be reached by keyboard, or from the
 index in two clicks; a link into a fold that stays shut, or to a paper whose totals are out of
-sight; rows that are folded on paper; a page without scripts that lacks a claim. Needs what
-`offline_check.py` needs.
+sight, or to an outcome that leaves other rows; rows that are folded on paper; a page without
+scripts that lacks a claim. Needs what `offline_check.py` needs.
 """
 
 from __future__ import annotations
@@ -378,6 +378,22 @@ def check_papers(browser: Browser, url: str) -> Iterator[str]:
         page.close()
 
 
+def check_outcomes(browser: Browser, url: str) -> Iterator[str]:
+    """Follow the links of the totals: the rows of that outcome are left, and no others."""
+    page = browser.new_page()
+    page.goto(url)
+    wanted = page.evaluate(COUNTS)["totals"]
+    page.close()
+    for name in filter(wanted.get, OUTCOMES):
+        page = browser.new_page()
+        page.goto(f"{url}#verdict-{name}")
+        page.wait_for_timeout(150)
+        n_left = page.locator("tr.claim-row:not([hidden])").count()
+        if n_left != wanted[name]:
+            yield f"#verdict-{name}: {n_left} rows are left of {wanted[name]}"
+        page.close()
+
+
 def check_answers(browser: Browser, index: Path) -> Iterator[str]:
     """Ask what a reader wants to know: two clicks from the index, at both widths."""
     for width, (claim, question) in product((WIDE, NARROW), ASKED.items()):
@@ -452,6 +468,7 @@ def check(site: Path, judge: Judge = judge_anew) -> list[str]:
             faults += check_size(browser, url)
             faults += check_folds(browser, url, [rows[0]["id"], rows[-1]["id"]])
             faults += check_papers(browser, url)
+            faults += check_outcomes(browser, url)
             faults += check_without_scripts(browser, url, len(rows))
             index = path.with_name("index.html")
             if index.is_file():

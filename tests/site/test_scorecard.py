@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from docutils import nodes
 from playwright.sync_api import Page, sync_playwright
 
 import bookkit
@@ -18,6 +19,7 @@ from check_scorecard import check, check_verdicts
 from chromium import find_chromium, launch
 from recbias.book import scorecard
 from recbias.book.claim_page import claim_html
+from recbias.book.html import claim_link
 from recbias.claims import claims
 from recbias.claims.answers import answer
 from recbias.claims.judging import Verdict
@@ -152,8 +154,12 @@ def test_a_sound_scorecard_has_no_faults(small_site: Callable[..., Path]) -> Non
         ("scorecard.js", "(want.class || COUNTED)", "COUNTED", "totals"),
         ("scorecard.js", "part.style.flexGrow = n", "part.style.flexGrow = 1 + n", "is drawn as"),
         ("scorecard.js", "authors.get(paper)", "paper", "the menu of papers"),
-        ("scorecard.js", "chosen[0].value = paper", "chosen[0].value = ''", ": totals of"),
-        ("scorecard.js", "totals.scrollIntoView()", "scrollBy(0, 9999)", "out of sight"),
+        ("scorecard.js", "elements[name].value = value", "elements[name].value = ''",
+         ": totals of"),
+        ("scorecard.js", "elements.class.value = COUNTED", "elements.class.value = ''",
+         "rows are left"),
+        ("scorecard.js", '(name === "verdict" ? form : totals).scrollIntoView()',
+         "scrollBy(0, 9999)", "out of sight"),
         ("scorecard.js", '"beforeprint"', '"never"', "on paper"),
         ("notebooks/scorecard.html", '<a class="to-claim" ', '<a class="to-claim" tabindex="-1" ',
          "tabulator"),
@@ -284,6 +290,18 @@ def test_a_claim_leads_to_its_page_where_there_is_one(name: str, link: str) -> N
     app = SimpleNamespace(env=SimpleNamespace(found_docs=set()))
     claimpages.link_claims(app, name, "", context, None)
     assert context["body"] == body
+
+
+def test_claims_in_running_text_lead_to_their_pages_and_nothing_else_does() -> None:
+    page = nodes.document(None, None)
+    code = nodes.literal("", "BCC17-F2A")
+    page += nodes.paragraph("", "", nodes.Text("Say so (BCC17-F2A, BCC17-F99), "), code)
+    page += nodes.paragraph("", "Nothing of BCC17 here.")
+    claimpages.mark_claims(SimpleNamespace(), page)
+    (link,) = page.findall(nodes.raw)
+    assert link.astext() == claim_link("BCC17-F2A", "BCC17-F2A")
+    said = "Say so (" + link.astext() + ", BCC17-F99), BCC17-F2A"
+    assert [each.astext() for each in page] == [said, "Nothing of BCC17 here."]
 
 
 def test_an_edition_is_called_without_brackets_unless_two_would_share_the_name() -> None:

@@ -17,7 +17,7 @@ from recbias.claims.reading import NO_ASSERTION, Document, number
 _ROWS = 14
 """A plot shows up to so many rows at once; of more those that weigh most on each data set."""
 _WORDS = 10
-"""So many words of a claim stand in its heading at most."""
+"""So many words of a claim stand in the title of its page at most."""
 _OPEN_RECORDS = 6
 """So many core criteria are drawn at once; more wait behind a click."""
 
@@ -59,24 +59,25 @@ def words(claim: Claim) -> str:
 
 
 def few_words(text: str) -> str:
-    """Cut a claim to what fits into a heading: at a word, no formula in two.
+    """Cut a claim to what fits into the title of a page: at a word, no formula in two.
 
     Examples
     --------
     >>> few_words("Under 1R pLSA leads, Popularity comes second on MovieLens, and all are low.")
-    'Under 1R pLSA leads, Popularity comes second on MovieLens'
+    'Under 1R pLSA leads, Popularity comes second on MovieLens …'
     >>> few_words("$P = 1 / n$ is the ceiling.")
     '$P = 1 / n$ is the ceiling'
     """
     found = re.findall(r"(?:\$[^$]*\$|[^\s$])+", text.removesuffix("."))
     if len(found) <= _WORDS:
         return " ".join(found)
-    return " ".join(found[: _WORDS - 1]).rstrip(",;:")
+    return f"{' '.join(found[: _WORDS - 1]).rstrip(',;:')} …"
 
 
 def _place(claim: Claim) -> str:
-    chapter = escape(f"{claim['chapter'][0].upper()}{claim['chapter'][1:]}")
     page = claim["page"]
+    topic = f"{claim['chapter'][0].upper()}{claim['chapter'][1:]}"
+    chapter = escape(f"{int(page[:2])}. {topic}" if page else topic)
     card = f'<a href="../notebooks/{page}.html#{claim["id"].lower()}">{chapter}</a>'
     kind = f"{claim['class']}, {NO_ASSERTION}" if not claim["assertions"] else claim["class"]
     pilot = " · <em>pilot seen</em>" if claim["pilot seen"] else ""
@@ -219,19 +220,20 @@ def _criterion(record: Record, claim: Claim, document: Document) -> str:
         form = form or f"<em>As printed; {record['corrected']} corrects it:</em> "
     if not record["decides"]:
         form += "<em>Decides nothing:</em> "
-    text = (
-        f'<p class="criterion">{form}{typeset(record["asks"])}. <span class="of">Measured: '
-        f"{typeset(record['measures'])}.</span></p>"
+    text = f'<p class="criterion">{form}{typeset(record["asks"])}.</p>'
+    measured = (
+        '<details class="context"><summary>Measured, in the words of the records</summary>'
+        f"<p>{typeset(record['measures'])}.</p></details>"
     )
     if not rows:
-        return text
+        return text + measured
     first, more = _chosen(rows)
     low, high = map(number, record["region"])
     text += forest_html(first, record["unit"], (low, high), published=published)
     if more:
         drawn = forest_html(more, record["unit"], (low, high), published=published)
         text += f"<details><summary>{len(more)} more systems</summary>{drawn}</details>"
-    return text
+    return text + measured
 
 
 def _estimate(part: Mapping[str, Any], title: str) -> Estimate:

@@ -111,7 +111,7 @@ class Finding:
         if not self.sentence:
             return ""
         ends = ""
-        if None not in (self.low, self.high) and self.low != self.high:
+        if None not in (self.low, self.high) and self.fill("{low}") != self.fill("{high}"):
             ends = self.fill(" ({low} to {high})")
         return f"{_capital(self.sentence)}{ends}."
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape, unescape
 
-from recbias.claims.regions import defined, written
+from recbias.claims.regions import defined, rounded, written
 from recbias.experiment.results import Quantity
 
 _NUMBERS = (
@@ -132,17 +132,20 @@ def estimate_text(
     Examples
     --------
     >>> estimate_text(0.5673, (0.52, 0.6), "number"), estimate_text(0.2, (0.2, 0.2), "percent")
-    ('0.567 (0.52 to 0.6)', '20 %')
+    ('0.567 (0.520 to 0.600)', '20 %')
     """
     low, high = interval
-    text = short(value, unit)
+    text = short(value, unit) if low == high else rounded(value, unit, low, high)
     if difference:
         text = f"difference {text}"
     if low == high or math.isnan(value):
         return text
     if math.isnan(low) or math.isnan(high):
         return f"{text} (no interval)"
-    ends = [short(end, unit).removesuffix(" %").removesuffix(" times") for end in (low, high)]
+    ends = [
+        rounded(end, unit, low, high).removesuffix(" %").removesuffix(" times")
+        for end in (low, high)
+    ]
     return f"{text} ({ends[0]} to {ends[1]})"
 
 

@@ -48,8 +48,8 @@ PAPERS: Mapping[str, str] = {
 """What readers call the papers."""
 
 HEADLINES: Mapping[str, str] = {
-    "BCC17-F2C": "Test with one relevant item at a time (1R), and popularity wins no longer: pLSA "
-    "does, and popularity is second.",
+    "BCC17-F2C": "With one relevant item at a time (1R) pLSA wins on MovieLens, and popularity is "
+    "second.",
     "MCCRS20-F1-BL": "On MovieLens, systems with more hits in their lists have more misses, too: "
     "which of two systems is better hangs on which of the two one counts.",
     "CCM20-C-SIGFLIP": "Either of two good systems, kNN and MF, can win significantly, by how the "
@@ -104,13 +104,15 @@ def load_document(dataset: str, write: Callable[[str], str] = document_text) -> 
 def totals_html(document: Document) -> str:
     """Write what became of the claims: a sentence, a bar for each paper, what the signs mean."""
     counts = _outcomes(answer_totals(document)["empirical"])
-    told = ", ".join(
-        f'<strong data-n="{name}">{counts[name]}</strong> {word}' for name, word in WORDS.items()
-    )
+    told = []
+    for name, word in WORDS.items():
+        text = f'<strong data-n="{name}">{counts[name]}</strong> {word}'
+        link = f'<a id="verdict-{name}" href="#verdict-{name}">{text}</a>'
+        told.append(link if counts[name] else text)
     n_claims = f'<strong data-n="all">{counts.total()}</strong>'
     return (
         f'<p class="totals" role="status">Of <span class="counted">{n_claims} '
-        f"<span data-counted>{KINDS['empirical']}</span></span>: {told}.</p>"
+        f"<span data-counted>{KINDS['empirical']}</span></span>: {', '.join(told)}.</p>"
         f"{bars_html(document)}{legend_html()}"
     )
 
@@ -153,17 +155,20 @@ def criteria_html(document: Document) -> str:
     n_yes, n_all_parts = (
         count(document)["empirical"]["yes"] for count in (answer_totals, strict_totals)
     )
+    others = {name: n for name, n in _outcomes(unseen).items() if n and name != "yes"}
+    became = ", ".join(f"{others[name]} {WORDS[name]}" for name in WORDS if name in others)
+    became = f" ({became})" if became else ""
     text = (
         f'<p class="criteria"><strong>{before}</strong> of the {before + after} criteria were '
         "written before any value of ours had been seen. The other "
         f"{after} were written, or written anew, after pilot values; their claims say <em>pilot "
         f"seen</em>. Of the {unseen['all'] + seen['all']} {KINDS['empirical']}, "
         f"<strong>{unseen['all']}</strong> were written before any value was seen: "
-        f"<strong>{unseen['yes']}</strong> of these are reproduced; of the {seen['all']} others, "
-        f"<strong>{seen['yes']}</strong>.</p>"
+        f"<strong>{unseen['yes']}</strong> of these are reproduced{became}; of the "
+        f"{seen['all']} others, <strong>{seen['yes']}</strong>.</p>"
         f'<p class="criteria">Claims are judged by their core. Of the {n_yes} reproduced, '
-        f"<strong>{n_all_parts}</strong> are so in all their parts; beside the sign of the others "
-        "stands that a part fails, or is open.</p>"
+        f"<strong>{n_all_parts}</strong> are so in all their parts; the others have a part that "
+        "fails or is open, which stands beside their sign.</p>"
     )
     rows = [
         (f"{_named(claim)}{_pilot(claim)}", typeset(claim["claim"]), escape(_wanted(claim)))
@@ -206,7 +211,7 @@ def headlines_html(document: Document) -> str:
         f'<tr><th scope="row">{claim_link(name, escape(words))}'
         f' <span class="of">{escape(PAPERS[by_id[name]["paper"]])}{_chapter(by_id[name])}</span>'
         "</th>"
-        f'<td class="says">{_found(by_id[name], document)}</td>'
+        f'<td class="says">{_held(by_id[name], document)}{_found(by_id[name], document)}</td>'
         f"<td>{_reproduced(by_id[name])}</td></tr>"
         for name, words in HEADLINES.items()
         if name in by_id
@@ -231,7 +236,7 @@ def rows_html(document: Document) -> str:
         rows = [each for each in shown if each["chapter"] == topic and group(each) not in _APART]
         if not rows:
             continue
-        title = f"{topic[0].upper()}{topic[1:]}"
+        title = _chapter_title(topic, page)
         link = f'<p><a href="{page}.html">Read the chapter</a></p>'
         kinds = [("", "", _outcomes(answers[topic]))]
         folds.append(_fold(f"chapter-{page}", title, papers[topic], rows, link, document, kinds))
@@ -246,6 +251,12 @@ def rows_html(document: Document) -> str:
             ]
             folds.append(_fold("", title, "", rows, "", document, kinds))
     return "".join(folds)
+
+
+def _chapter_title(topic: str, page: str | None) -> str:
+    """Name a chapter by its number, as the book's contents do, and by its topic."""
+    name = f"{topic[0].upper()}{topic[1:]}"
+    return f"{int(page[:2])}. {name}" if page else name
 
 
 def _fold(
@@ -364,11 +375,21 @@ def _found(claim: Claim, document: Document) -> str:
     return " ".join(f"{typeset(text)}." for text in told) + where
 
 
-def _measured(claim: Claim, document: Document) -> Mapping[str, Any] | None:
-    """Choose the part whose value a row shows: that beside a published one, else the first told."""
+def _held(claim: Claim, document: Document) -> str:
+    """Say of a claim that holds in part what does, which a row tells by what does not."""
     verdict = claim["verdicts"][shown_on(claim, document)]
-    against = (part for part in verdict["parts"] if part["measured"] and part["published"])
-    return next(against, None) or _lead(verdict)
+    if claim["answers"]["reproduced"] != "partly":
+        return ""
+    held = next((part for part in verdict["parts"] if part["verdict"] == "holds"), None)
+    return f"{typeset(held['found'])}. " if held and held is not _lead(verdict) else ""
+
+
+def _measured(claim: Claim, document: Document) -> Mapping[str, Any] | None:
+    """Choose the part whose value a row shows: the first told, unless only others are published."""
+    verdict = claim["verdicts"][shown_on(claim, document)]
+    lead = _lead(verdict)
+    against = [part for part in verdict["parts"] if part["measured"] and part["published"]]
+    return lead if lead in against or not against else against[0]
 
 
 def value_text(claim: Claim, part: Mapping[str, Any] | None) -> str:
@@ -444,7 +465,7 @@ def chapters_html(document: Document) -> str:
     counts, apart = assertion_totals(document), chapter_apart(document)
     for topic, chapter in chapters().items():
         n_claims = sum(claim["chapter"] == topic for claim in document["claims"]) - apart[topic]
-        title = escape(f"{topic[0].upper()}{topic[1:]}")
+        title = escape(_chapter_title(topic, chapter))
         more = f"; apart: {apart[topic]} with {NO_ASSERTION}" if apart[topic] else ""
         rows.append(
             [

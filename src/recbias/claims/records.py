@@ -223,12 +223,18 @@ class Record:
         ... )
         >>> record.finding(3), record.finding(0)
         ('3 runs lack an item', 'no run lacks an item')
+        >>> gap = dataclasses.replace(record, finds="A is at least {value} above B", unit="number")
+        >>> gap.finding(-0.5)
+        'A is up to 0.5 below B'
         """
         text = rounded(value, self.unit, *interval)
         if self.if_none and text in ("0", "none"):
             return self.if_none
+        finds = self.finds
+        if text.startswith("-") and (turned := _turned(finds)) != finds:
+            finds, text = turned, text[1:]
         texts = {name: defined(number, ".3g") for name, number in (numbers or {}).items()}
-        return _fill(self.finds, {**texts, "value": text, "which": which})
+        return _fill(finds, {**texts, "value": text, "which": which})
 
     def sentence(
         self,
@@ -277,6 +283,26 @@ class Record:
 
 
 _GAP = re.compile(r"\$[^$]*\$|\{(\w+)\}")  # formulas have braces of their own
+
+
+_OF_NEGATIVE: Mapping[str, str] = {
+    "at least {value} above": "up to {value} below",
+    "{value} above": "{value} below",
+    "rises by {value} more": "rises by {value} less",
+    "rises by at least {value}": "falls by up to {value}",
+    "falls by at least {value}": "rises by up to {value}",
+    "rises by {value}": "falls by {value}",
+    "falls by {value}": "rises by {value}",
+}
+"""What is said of a value below 0 instead of its sign behind a word of direction."""
+
+
+def _turned(finds: str) -> str:
+    """Turn the first word of direction before a value, if there is one."""
+    for word, other in _OF_NEGATIVE.items():
+        if word in finds:
+            return finds.replace(word, other)
+    return finds
 
 
 def _filled(sentence: str) -> set[str]:

@@ -100,7 +100,7 @@ def written(value: float, unit: str) -> str:
 
 
 def rounded(value: float, unit: str, low: float | None, high: float | None) -> str:
-    """Write a value in its unit, a plain number to two digits of what its interval leaves open.
+    """Write a value in its unit, with two digits of what its interval leaves open at most.
 
     Examples
     --------
@@ -108,10 +108,23 @@ def rounded(value: float, unit: str, low: float | None, high: float | None) -> s
     ['0.074', '0.038', '0.110']
     >>> rounded(0.07407, "number", None, None), rounded(0.81, "percent", 0.72, 0.92)
     ('0.07407', '81 %')
+    >>> rounded(0.0156, "percent", 0.002, 0.03), rounded(1.98, "factor", 0.9, 3.1)
+    ('1.6 %', '2.0 times')
     """
+    text = written(value, unit)
     half = (high - low) / 2 if low is not None and high is not None else 0.0
-    plain = unit == "number" and 0 < abs(value) < 9999.5 and 0 < half < math.inf
-    if not plain:
-        return written(value, unit)
-    most = 3 - math.floor(math.log10(abs(value)))  # four significant digits, as without an interval
-    return f"{value:.{max(0, min(most, 1 - math.floor(math.log10(half))))}f}"
+    if not (0 < abs(value) < math.inf and 0 < half < math.inf):
+        return text
+    if unit == "number" and abs(value) < 9999.5:
+        most = 3 - math.floor(math.log10(abs(value)))  # four digits, as without an interval
+        return f"{value:.{max(0, min(most, _decimals(half)))}f}"
+    number, _, name = text.partition(" ")
+    times = {"percent": 100, "factor": 1}.get(unit)
+    if times and len(number.partition(".")[2]) > (n := max(0, _decimals(times * half))):
+        return f"{times * value:.{n}f} {name}"
+    return text
+
+
+def _decimals(half: float) -> int:
+    """Count the decimals of the second significant digit of half an interval."""
+    return 1 - math.floor(math.log10(half))

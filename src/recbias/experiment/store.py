@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from threadpoolctl import threadpool_info
 
+from recbias._system.memory import row_blocks
 from recbias._system.places import clone_root
 from recbias.errors import ConfigError, DamagedError, StoreError
 from recbias.experiment.documents import (
@@ -105,13 +106,9 @@ def write_arrays(
     shapes = {name: [values.dtype.name, *values.shape] for name, values in arrays.items()}
     columns = [_column(name, values) for name, values in arrays.items()]
     n_rows = max(map(len, columns), default=0)
-    columns = [
-        pa.concat_arrays([column, pa.nulls(n_rows - len(column), column.type)])
-        for column in columns
-    ]
     schema = pa.schema(
         [
-            pa.field(name, column.type, nullable=column.null_count > 0)
+            pa.field(name, column.type, nullable=len(column) < n_rows or column.null_count > 0)
             for name, column in zip(arrays, columns, strict=True)
         ]
     )
@@ -137,7 +134,12 @@ def write_arrays(
         write_statistics=False,
         store_schema=False,  # Arrow's copy of schema and metadata, which nobody here needs
     ) as writer:
-        writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        # Nulls behind short arrays of wide rows would take the most, for all rows at once.
+        row_bytes = sum(math.prod(values.shape[1:]) * values.itemsize for values in arrays.values())
+        for rows in row_blocks(max(n_rows, 1), row_bytes, _GROUP_BYTES):
+            n_here = min(rows.stop, n_rows) - rows.start
+            group = [_padded(column.slice(rows.start, n_here), n_here) for column in columns]
+            writer.write_table(pa.Table.from_arrays(group, schema=schema))
         writer.add_key_value_metadata(metadata)
     content = bytearray(sink.getvalue())
     place = _checksum_place(content)
@@ -179,12 +181,14 @@ def read_arrays(
             raise ValueError("its checksum is absent or another")
         file = pq.ParquetFile(pa.BufferReader(content))
         metadata = file.schema_arrow.metadata
-        # In one thread: workers share the processors already.
-        table = file.read(columns=None if names is None else list(names), use_threads=False)
         stored_key = metadata[b"recbias.key"].decode()
         provenance = json.loads(metadata[b"recbias.provenance"])
         shapes = json.loads(metadata[b"recbias.arrays"])
-        arrays = {name: _array(table.column(name), *shapes[name]) for name in table.column_names}
+        wanted = [name for name in file.schema_arrow.names if names is None or name in names]
+        arrays = {
+            name: _array(_read_column(file, name, shapes[name][1]), *shapes[name])
+            for name in wanted
+        }
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise DamagedError(f"{path}: damaged artefact ({error!r}); delete it and rerun") from error
     if stored_key != key:
@@ -193,6 +197,9 @@ def read_arrays(
         )
     return arrays, provenance
 
+
+_GROUP_BYTES = 2**26
+"""What rows that are written together take before they are packed."""
 
 _CHECKSUM = b"recbias-sha256:"
 _NO_CHECKSUM = b"0" * 64
@@ -227,6 +234,20 @@ def _column(name: str, values: npt.NDArray[Any]) -> pa.Array:
         return pa.array(values.ravel())
     row = pa.binary(values.shape[1] * values.itemsize)
     return pa.Array.from_buffers(row, len(values), [None, pa.py_buffer(values)])
+
+
+def _padded(column: pa.Array, n_rows: int) -> pa.Array:
+    """Lengthen a column with nulls."""
+    missing = n_rows - len(column)
+    return pa.concat_arrays([column, pa.nulls(missing, column.type)]) if missing else column
+
+
+def _read_column(file: pq.ParquetFile, name: str, length: int) -> pa.ChunkedArray:
+    """Read a column as far as its array goes: not the groups of nulls behind it."""
+    sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    groups = [group for group in range(len(sizes)) if sum(sizes[:group]) < max(length, 1)]
+    # In one thread: workers share the processors already.
+    return file.read_row_groups(groups, columns=[name], use_threads=False).column(0)
 
 
 def _array(column: pa.ChunkedArray, dtype: str, *shape: int) -> npt.NDArray[Any]:

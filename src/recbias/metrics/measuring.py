@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from recbias._system.memory import row_blocks
 from recbias.errors import ConfigError, ContractError
 from recbias.metrics.base import Kind, Metric
 from recbias.metrics.lists import ListView, RankView, item_counts
@@ -245,15 +246,13 @@ def measure_resampled(
     array([[0.75, 0.5 ]])
     """
     values = np.empty((len(metrics), len(weights)))
-    step = max(1, CHUNK_BYTES // (8 * max(1, view.n_items)))
     by_cutoff: dict[int | None, list[int]] = {}
     for row, metric in enumerate(metrics):
         _require_kind(metric, "system")
         by_cutoff.setdefault(metric.cutoff, []).append(row)
     for cutoff, rows in by_cutoff.items():
         some = [metrics[row] for row in rows]
-        for first in range(0, len(weights), step):
-            part = slice(first, first + step)
+        for part in row_blocks(len(weights), 8 * view.n_items, CHUNK_BYTES):
             counts = item_counts(view, cutoff, weights[part])
             values[rows, part] = measure_system(counts, view, some)
     return values
@@ -315,10 +314,9 @@ def influence(view: ListView, metrics: Sequence[Metric]) -> FloatArray:
 
 def _one_by_one(view: ListView, metric: Metric) -> FloatArray:
     n_users = len(view.items)
-    step = max(1, CHUNK_BYTES // (8 * n_users))
     parts = []
-    for first in range(0, n_users, step):
-        left_out = np.arange(first, min(first + step, n_users))
+    for users in row_blocks(n_users, 8 * n_users, CHUNK_BYTES):
+        left_out = np.arange(users.start, users.stop)
         weights = np.ones((len(left_out), n_users), dtype=np.uint8)
         weights[np.arange(len(left_out)), left_out] = 0
         parts.append(measure_resampled(view, [metric], weights))

@@ -18,7 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from recbias.errors import ConfigError
 from recbias.multiverse.kinds import UNKNOWN
+from recbias.multiverse.summary import rounded_signs
 from recbias.multiverse.universes import LEVEL, Universes, universes
 from recbias.recommenders import System
 
@@ -28,7 +30,6 @@ FloatArray = npt.NDArray[np.float64]
 Option = tuple[str, str]
 """A decision and one of its options, thresholds as steps from the usual one."""
 
-_TIE = 1e-12
 TRUTHS = {"P": "metric: P@10", "nDCG": "metric: nDCG@10"}
 
 
@@ -54,7 +55,7 @@ def true_signs(
     dataset: Any, systems: Sequence[System], test: str, lists: str, seeds: Sequence[int],
     **how: Any,
 ) -> list[Truth]:  # fmt: skip
-    """Tell who is better, by judgments that no universe sees.
+    """Tell who is better, by all pairs outside training; of those listed, universes see few.
 
     Parameters
     ----------
@@ -76,10 +77,12 @@ def true_signs(
             dataset, a, b, {"C2": tuple(TRUTHS.values())}, start=start, seeds=seeds, n_flips=1,
             **how,
         )  # fmt: skip
+        if len(found.refused):  # the truth of one split is not that of all
+            raise ConfigError(f"truth: {found.refused['reason'].iloc[0]}")
         table = found.table
         of_seeds = found.cross.reshape(len(TRUTHS), len(seeds))
         difference = table["difference"].to_numpy()[of_seeds].mean(axis=1)
-        p, sign = table["p"].to_numpy()[of_seeds[0]], np.sign(difference)
+        p, sign = table["p"].to_numpy()[of_seeds[0]], rounded_signs(difference)
         alike = (table["sign"].to_numpy()[of_seeds[0]] == sign[0]).all()
         by_p, by_ndcg = sign.astype(int).tolist()
         truths.append(Truth(a.name, b.name, by_p, by_ndcg, bool(alike and (p < LEVEL).all())))
@@ -112,8 +115,8 @@ def tried_signs(
     gaps = np.stack(np.broadcast_arrays(*(ahead[a] - ahead[b] for a, b in pairs)))
     if len(pairs) > 1:  # a combination that one of them refuses is known for nobody
         gaps = np.where(np.isnan(gaps).any(axis=0), np.nan, gaps)
-    signs = np.where(np.abs(gaps) < _TIE, 0.0, np.sign(gaps))
-    return Tried({name: tuple(texts) for name, texts in options.items()}, pairs, signs)
+    texts = {name: tuple(of_decision) for name, of_decision in options.items()}
+    return Tried(texts, pairs, rounded_signs(gaps))
 
 
 def _ahead(found: Universes) -> FloatArray:

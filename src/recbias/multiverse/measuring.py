@@ -275,6 +275,7 @@ def _test_medians(
 
 
 _N_USERS = COLUMNS.index("n_users")
+_LEAST_SPREAD = np.float32(1e-5)  # of the squares, of which single precision knows 7 digits
 
 
 def _resample(
@@ -325,7 +326,9 @@ def studentised(units: FloatArray, n: npt.NDArray[np.integer], signs: Flipped) -
     sums = units.astype(np.float32) @ signs.T
     squares = np.square(units).sum(axis=1, keepdims=True).astype(np.float32)
     size = n[:, None].astype(np.float32)
-    # Squares do not know signs: the spread around the mean follows from the sum.
-    spread = np.sqrt(size / (size - 1) * np.maximum(squares - sums**2 / size, 0))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    # Squares do not know signs: the spread around the mean follows from the sum. Where all users
+    # differ by the same, what is left of it is rounding; the t of such a universe ends there.
+    around = np.maximum(squares - sums**2 / size, _LEAST_SPREAD * squares)
+    spread = np.sqrt(size / (size - 1) * around)
+    with np.errstate(invalid="ignore"):
         return np.where(sums == 0, np.float32(0), sums / spread)

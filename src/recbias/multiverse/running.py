@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from recbias.data.datasets import Dataset
 from recbias.errors import ConfigError, DataError, StoreWarning
-from recbias.experiment.cells import artefacts_of, grid_cells, run_cell
+from recbias.experiment.cells import Cell, artefacts_of, grid_cells, run_cell
 from recbias.experiment.engine import Workers, open_executor, run_all, run_each, shares_cells
+from recbias.experiment.folds import reduced_splits, source_splits
 from recbias.experiment.grid import Grid
 from recbias.experiment.options import Options
 from recbias.experiment.reduction import Task, fold_tasks
@@ -21,6 +22,8 @@ from recbias.experiment.untrainable import known_reason, remember
 from recbias.multiverse.crossing import Branch, Crossing, view_of
 from recbias.multiverse.measuring import COLUMNS, Average, Part, measure_part
 from recbias.protocol.protocol import Protocol
+from recbias.protocol.targets import Targets
+from recbias.ranking import check_samples
 
 __all__ = ["measure_all"]
 
@@ -49,7 +52,16 @@ def measure_all(
             try:
                 grid = _grid(asked, branch, groups, [of_row[row] for row in of_rows])
                 grid.warn_of_split(dataset)
-                branches.append((grid, grid_cells(grid, dataset, data_dir), of_rows))
+                cells = grid_cells(grid, dataset, data_dir)
+                if small := _too_small(grid, cells):
+                    refused |= {row: small[label] for row in of_rows
+                                if (label := of_row[row].label) in small}  # fmt: skip
+                    of_rows = [row for row in of_rows if row not in refused]
+                    if not of_rows:
+                        continue
+                    grid = _grid(asked, branch, groups, [of_row[row] for row in of_rows])
+                    cells = grid_cells(grid, dataset, data_dir)
+                branches.append((grid, cells, of_rows))
             except (ConfigError, DataError) as error:
                 refused |= dict.fromkeys(of_rows, str(error).partition("\n")[0])
     missing = [
@@ -123,6 +135,28 @@ def _grid(asked: Grid, branch: Branch, groups: str, designs: Sequence[_Asked]) -
         replicates=(),
         select=branch.select,
     )
+
+
+def _too_small(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> dict[str, str]:
+    """Tell of which labels some fold has too few items to sample from; the others can be ranked."""
+    reasons: dict[str, str] = {}
+    for label, protocol in grid.parsed.items():
+        (artefact, *_) = artefacts_of(grid, label)
+        for name, cell in cells:
+            if not artefact.rule or name != grid.systems[0].name or artefact not in cell.artefacts:
+                continue
+            source = cell.source_of(artefact)
+            whole = artefact.test == source.judgments
+            split = (
+                source_splits(source)[cell.fold]
+                if whole
+                else reduced_splits(source, cell.fold, artefact.test)
+            )
+            try:
+                check_samples(split, [Targets(protocol.rule, artefact.min_rating)])
+            except ConfigError as error:
+                reasons[label] = str(error).partition("\n")[0]
+    return reasons
 
 
 def _parts(

@@ -25,6 +25,7 @@ from recbias.multiverse.summary import (
     full_part,
     joint_test,
     nearest_flips,
+    rounded_signs,
     shapley,
 )
 
@@ -95,6 +96,17 @@ class Universes:
         """Lay values of rows out by combination; 0 where there is none."""
         return np.append(of_rows, of_rows.dtype.type(0))[np.where(self.cross < 0, -1, self.cross)]
 
+    @cached_property
+    def _distinct(self) -> tuple[npt.NDArray[np.intp], ...]:
+        """Tell which options of each axis are other universes than those before: `rel>=4.0`."""
+        places = []
+        for axis, size in enumerate(self.cross.shape):
+            seen: dict[bytes, int] = {}
+            for place in range(size):
+                seen.setdefault(np.take(self.cross, place, axis).tobytes(), place)
+            places.append(np.array(list(seen.values())))
+        return tuple(places)
+
     def _of_rows(self, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Add up weights of combinations by universe."""
         known = self.cross >= 0
@@ -117,9 +129,10 @@ class Universes:
         -------
         DataFrame
             A row where universes weigh alike (``universes``), one where the options of each
-            decision do (``decisions``), as far as combinations that are missing allow, and one for
-            ``weights``. Columns ``wins``, ``surely wins`` (p of the universe's own test below
-            `LEVEL`), ``ties``, ``loses``, ``surely loses``.
+            decision do (``decisions``; those that are the same in all universes are one option), as
+            far as combinations that are missing allow, and one for ``weights``. Columns ``wins``,
+            ``surely wins`` (p of the universe's own test below `LEVEL`), ``ties``, ``loses``,
+            ``surely loses``.
 
         Raises
         ------
@@ -127,7 +140,9 @@ class Universes:
             If a weight is below 0, or none is above it.
         """
         rows = {"universes": np.ones(len(self.table))}
-        rows["decisions"] = self._of_rows(balanced_weights(self.cross >= 0))
+        balanced, distinct = np.zeros(self.cross.shape), np.ix_(*self._distinct)
+        balanced[distinct] = balanced_weights(self.cross[distinct] >= 0)
+        rows["decisions"] = self._of_rows(balanced)
         if weights is not None:
             rows["weights"] = self._of_rows(weights)
         sign, sure = self.table["sign"].to_numpy(), (self.table["p"] < LEVEL).to_numpy()
@@ -196,7 +211,8 @@ class Universes:
     def importance(self) -> pd.DataFrame:
         """Share out among decisions what turns the sign of the difference: Shapley effects.
 
-        Of the largest part of the options, roughly, of which there are all combinations.
+        Of the largest part of the options, roughly, of which there are all combinations; options
+        that are the same in all universes take part once.
 
         Returns
         -------
@@ -210,8 +226,9 @@ class Universes:
         ----------
         A. Owen, "Sobol' indices and Shapley value", SIAM/ASA J. Uncertain. Quantif. 2 (2014).
         """
-        full = full_part(self.cross >= 0)
-        signs = self.signs[np.ix_(*full)]
+        distinct = np.ix_(*self._distinct)
+        full = full_part(self.cross[distinct] >= 0)
+        signs = self.signs[distinct][np.ix_(*full)]
         decisions = list(self.options)
         if not signs.size:
             return pd.DataFrame(columns=["options", "effect", "low", "high"])
@@ -428,7 +445,7 @@ def _assembled(
             "b": asked.systems[1].name,
             **{name: found[:, place] for place, name in enumerate(COLUMNS)},
             "p": found[np.arange(len(found)), len(COLUMNS) + pair],
-            "sign": (np.sign(found[:, 0]) * better[measured]).astype(np.int8),
+            "sign": (rounded_signs(found[:, 0]) * better[measured]).astype(np.int8),
         }
     ).astype({"n_users": int})
     counts = np.bincount(-1 - cross_rows[cross_rows < 0], minlength=len(reasons))

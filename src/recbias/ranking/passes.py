@@ -43,7 +43,15 @@ from recbias.ranking.tables import RankTable
 from recbias.recommenders import Recommender
 from recbias.recommenders.base import ratings_read
 
-__all__ = ["block_size", "rank", "rank_once", "score_blocks", "tie_counts", "top_items"]
+__all__ = [
+    "block_size",
+    "check_samples",
+    "rank",
+    "rank_once",
+    "score_blocks",
+    "tie_counts",
+    "top_items",
+]
 
 REVISION = 1
 """Raised when code changes an order, a count or a list, for the same scores and seed."""
@@ -174,7 +182,7 @@ def rank_once(
     """
     train, test = split.train, split.test
     n_users, n_items = test.n_users, test.n_items
-    _check(split, sampled)
+    check_samples(split, sampled)
     if groups is None:
         groups = ItemGroups(np.zeros(n_items, dtype=np.int16), 1)
     layout = _Layout.of(split, groups)
@@ -296,7 +304,7 @@ def rank(
     >>> table.item.tolist(), table.rank.tolist()
     ([1, 2], [1, 0])
     """
-    _check(split, targets)
+    check_samples(split, targets)
     sampled = [target for target in targets if target.rule.others == "NN"]
     positions, drawn = rank_once(recommender, split, sampled=sampled, depth=1, seed=seed)
     if ties:
@@ -528,7 +536,21 @@ def _refuse_infinite(
     )
 
 
-def _check(split: Split, targets: Sequence[Targets]) -> None:
+def check_samples(split: Split, targets: Sequence[Targets]) -> None:
+    """Refuse samples that are larger than what there is to draw from.
+
+    Parameters
+    ----------
+    split
+        Training and test ratings.
+    targets
+        Rules of target sets, with the thresholds that say what is relevant.
+
+    Raises
+    ------
+    ConfigError
+        If no user has so many items, or a threshold is missing.
+    """
     for rule, min_rating in targets:
         if rule.needs_relevance and min_rating is None:
             raise ConfigError(f"{rule}: its target sets depend on relevance; give min_rating")

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
+from recbias._system.memory import LARGEST_TABLE, largest_table, row_blocks
 from recbias.data.ratings import NUMBER, Ratings, RatingScale, exact
 from recbias.errors import ConfigError, ContractError, DataError, did_you_mean, unknown_name
 from recbias.recommenders.definitions import defining_file, session_source
@@ -722,6 +723,32 @@ class Algorithm(ABC):
                 f"{type(self).__name__}: training on '{train.name}' has run away\n{remedy}"
             )
 
+    def refuse_pairs(self, train: Ratings, pair_bytes: int, remedy: str = "") -> None:
+        """Refuse more items than a table of all pairs of them may have.
+
+        Parameters
+        ----------
+        train : Ratings
+            What the model is to be fitted on.
+        pair_bytes : int
+            What it takes for a pair.
+        remedy : str
+            What to do about it, besides what always helps.
+
+        Raises
+        ------
+        ConfigError
+            If it is more than 1 GiB, or what ``RECBIAS_LARGEST_TABLE`` allows.
+        """
+        needed, allowed = pair_bytes * train.n_items**2, largest_table()
+        if needed > allowed:
+            raise ConfigError(
+                f"{type(self).__name__}: {train.n_items:,} items need a table of "
+                f"{needed / 2**30:.2g} GiB for all pairs of them, more than {allowed / 2**30:.2g}"
+                f"\n{remedy}leave out rare items, or set {LARGEST_TABLE} to the GiB that a process "
+                "may take for it"
+            )
+
     def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
         """Score all items for `users`; see `Recommender.score`.
 
@@ -907,9 +934,8 @@ def factor_scores(
     """
     rows, columns = user_factors.astype(np.float64), item_factors.astype(np.float64).T
     scores = np.empty((len(rows), columns.shape[1]), dtype=np.float32)
-    step = max(1, CHUNK_BYTES // (8 * columns.shape[1]))
-    for start in range(0, len(rows), step):
-        scores[start : start + step] = rows[start : start + step] @ columns
+    for some in row_blocks(len(rows), 8 * columns.shape[1], CHUNK_BYTES):
+        scores[some] = rows[some] @ columns
     return scores
 
 
@@ -933,9 +959,7 @@ def rated_products(
         One value per row of `train`.
     """
     products = np.empty(len(train))
-    step = max(1, CHUNK_BYTES // (8 * user_factors.shape[1]))
-    for start in range(0, len(train), step):
-        rows = slice(start, start + step)
+    for rows in row_blocks(len(train), 8 * user_factors.shape[1], CHUNK_BYTES):
         users, items = user_factors[train.user[rows]], item_factors[train.item[rows]]
         products[rows] = np.einsum("rf,rf->r", users, items)
     return products

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numba as nb
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from recbias._system.memory import row_blocks
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
 from recbias.recommenders.base import Algorithm, Coverage, Trend, parameter, register
@@ -22,8 +23,6 @@ _AT_ONCE = 80
 
 _NEVER, _OUTSIDE, _INSIDE = 0, 1, 2
 """What a weight may be: of no candidate, 0 until it is taken in, or being solved for."""
-
-_BLOCK_BYTES = 2**24
 
 
 @nb.njit(cache=True, nogil=True)
@@ -169,6 +168,7 @@ class AssociationRules(_DenseWeights):
     encoding: str = parameter("stars")
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
+        self.refuse_pairs(train, 8)
         together = item_products(train, np.ones(len(train)))
         counts = np.maximum(train.item_counts(), 1)
         together /= counts[:, None]
@@ -249,6 +249,7 @@ class EASE(_DenseWeights):
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         from scipy.linalg import lapack  # not above: workers that fit other models need it not
 
+        self.refuse_pairs(train, 8)
         gram = item_products(train)
         np.fill_diagonal(gram, gram.diagonal() + self.regularisation)
         # With more threads BLAS sums in another order. The transpose of a symmetric matrix is the
@@ -374,6 +375,7 @@ def _descend(
 
 @nb.njit(cache=True, nogil=True)
 def _improve(
+    first: int,
     gram: Any,
     l1: Any,
     l2: Any,
@@ -382,20 +384,20 @@ def _improve(
     places: Any,
     weights: Any,
     finished: Any,
-) -> int:
-    """Do one round over the columns that are not finished; return how many remain."""
+) -> None:
+    """Do one round over the columns from `first` on that are not finished."""
     n_items = len(gram)
     product, gain = np.empty(n_items), np.empty(n_items)
     chosen = np.empty(n_items, dtype=np.int64)
     weight, near, near_l1, near_l2 = (
         np.empty(n_items), np.empty(n_items), np.empty(n_items), np.empty(n_items)
     )  # fmt: skip
-    small = np.empty((n_items, n_items))
-    n_left = 0
-    for target in range(n_items):
+    small = np.empty((0, 0))
+    for row in range(len(places)):
+        target = first + row
         if finished[target]:
             continue
-        place, column = places[target], weights[target]
+        place, column = places[row], weights[row]
         size = 0
         for i in range(n_items):
             if column[i] != 0.0:
@@ -405,13 +407,14 @@ def _improve(
         if _admit(product, gram, l1, l2, signed, tolerance, place, column, gain) <= tolerance:
             finished[target] = True
             continue
-        n_left += 1
         size = 0
         for i in range(n_items):
             if place[i] == _INSIDE:
                 chosen[size], weight[size], near[size] = i, column[i], product[i]
                 near_l1[size], near_l2[size] = l1[i], l2[i]
                 size += 1
+        if size > len(small):
+            small = np.empty((2 * size, 2 * size))
         for a in range(size):
             for b in range(size):
                 small[a, b] = gram[chosen[a], chosen[b]]
@@ -419,19 +422,37 @@ def _improve(
         _descend(small, near, weight, size, near_l1, near_l2, signed, 0.3 * tolerance)
         for a in range(size):
             column[chosen[a]] = weight[a]
-    return n_left
 
 
 @nb.njit(cache=True, nogil=True)
-def _pack(weights: Any, pointers: Any, index: Any, value: Any) -> None:
+def _pack(
+    pointers: Any, predictor: Any, weight: Any, row_pointers: Any, target: Any, value: Any
+) -> None:
     """Write the weights that are not 0 by rows of the result: by predictor."""
-    n_items = len(weights)
-    ends = pointers[:-1].copy()
-    for target in range(n_items):
-        for i in range(n_items):
-            if weights[target, i] != 0.0:
-                index[ends[i]], value[ends[i]] = target, weights[target, i]
+    ends = row_pointers[:-1].copy()
+    for column in range(len(pointers) - 1):
+        for at in range(pointers[column], pointers[column + 1]):
+            if weight[at] != 0.0:
+                i = predictor[at]
+                target[ends[i]], value[ends[i]] = column, weight[at]
                 ends[i] += 1
+
+
+class _Inside(NamedTuple):
+    """What the columns have taken in, one behind the other: few of all pairs of items."""
+
+    pointers: npt.NDArray[np.int64]
+    predictor: npt.NDArray[np.int64]
+    weight: npt.NDArray[np.float64]
+
+    def by_predictor(self) -> scipy.sparse.csr_array:
+        """Return W without its zeros, predictors as rows."""
+        n_items = len(self.pointers) - 1
+        counts = np.bincount(self.predictor[self.weight != 0], minlength=n_items)
+        pointers = np.concatenate(([0], np.cumsum(counts)))
+        target, value = np.empty(pointers[-1], dtype=np.int64), np.empty(pointers[-1])
+        _pack(*self, pointers, target, value)
+        return scipy.sparse.csr_array((value, target, pointers), shape=(n_items, n_items))
 
 
 def sparse_regressions(
@@ -470,20 +491,33 @@ def sparse_regressions(
         W after each round, predictors as rows. The last one is that of the finished columns.
     """
     n_items = len(gram)
-    places = np.full((n_items, n_items), _OUTSIDE, dtype=np.int8)
-    if candidates is not None:
-        places[~candidates] = _NEVER
-    np.fill_diagonal(places, _NEVER)
-    # An item without products predicts nothing.
-    places[:, gram.diagonal() == 0] = _NEVER
-    weights = np.zeros((n_items, n_items))
     finished = np.zeros(n_items, dtype=bool)
-    while _improve(gram, l1, l2, signed, tolerance, places, weights, finished):
-        counts = np.count_nonzero(weights, axis=0)
-        pointers = np.concatenate(([0], np.cumsum(counts)))
-        index, value = np.empty(pointers[-1], dtype=np.int64), np.empty(pointers[-1])
-        _pack(weights, pointers, index, value)
-        yield scipy.sparse.csr_array((value, index, pointers), shape=(n_items, n_items))
+    inside = _Inside(np.zeros(n_items + 1, dtype=np.int64), np.empty(0, np.int64), np.empty(0))
+    while True:
+        taken = [(np.zeros(1, dtype=np.int64), np.empty(0, np.int64), np.empty(0))]
+        for rows in row_blocks(n_items, 9 * n_items):
+            targets = np.arange(rows.start, rows.stop)
+            places = np.full((len(targets), n_items), _OUTSIDE, dtype=np.int8)
+            if candidates is not None:
+                places[~candidates[rows]] = _NEVER
+            places[targets - rows.start, targets] = _NEVER
+            # An item without products predicts nothing.
+            places[:, gram.diagonal() == 0] = _NEVER
+            weights = np.zeros(places.shape)
+            ends = inside.pointers[rows.start : rows.stop + 1]
+            owner = np.repeat(targets - rows.start, np.diff(ends))
+            held = (owner, inside.predictor[ends[0] : ends[-1]])
+            places[held], weights[held] = _INSIDE, inside.weight[ends[0] : ends[-1]]
+            rule = (l1, l2, signed, tolerance)
+            _improve(rows.start, gram, *rule, places, weights, finished)
+            owner, predictor = np.nonzero(places == _INSIDE)
+            counts = np.bincount(owner, minlength=len(targets))
+            taken.append((counts, predictor, weights[owner, predictor]))
+        if finished.all():
+            return
+        sizes, predictors, values = map(np.concatenate, zip(*taken, strict=True))
+        inside = _Inside(np.cumsum(sizes), predictors, values)
+        yield inside.by_predictor()
 
 
 def regression_error(train: Ratings, weights: scipy.sparse.csr_array) -> float:
@@ -497,36 +531,55 @@ def regression_error(train: Ratings, weights: scipy.sparse.csr_array) -> float:
         W, predictors as rows.
     """
     profiles = train.matrix()
-    step = max(1, _BLOCK_BYTES // (8 * train.n_items))
     error = 0.0
-    for start in range(0, train.n_users, step):
-        block = profiles[start : start + step]
+    for users in row_blocks(train.n_users, 8 * train.n_items):
+        block = profiles[users]
         error += float(np.sum(((block @ weights).toarray() - block.toarray()) ** 2))
     return error
 
 
-def most_similar(similarity: npt.NDArray[np.float32], n_neighbours: int) -> npt.NDArray[np.bool_]:
+def most_similar(
+    blocks: Iterable[npt.NDArray[np.float32]], n_items: int, n_neighbours: int
+) -> npt.NDArray[np.bool_]:
     """Tell for each item which others are most similar to it, with all that tie for the last place.
 
     Parameters
     ----------
-    similarity : float32 array (n, n)
-        Only positive ones count.
+    blocks : iterable of float32 array (m, n_items)
+        Similarities of the items, in rows one behind the other; only positive ones count.
+    n_items : int
+        How many there are.
     n_neighbours : int
         How many per item, if they are as many.
 
     Returns
     -------
-    bool array (n, n)
+    bool array (n_items, n_items)
         Items as rows; False on the diagonal.
     """
-    others = similarity.copy()
-    np.fill_diagonal(others, 0)
-    if n_neighbours < len(others):
-        last = len(others) - n_neighbours
-        threshold = np.partition(others, last, axis=1)[:, last, None]
-        return (others >= threshold) & (others > 0)
-    return others > 0
+    near = np.empty((n_items, n_items), dtype=bool)
+    first = 0
+    for block in blocks:
+        rows = np.arange(len(block))
+        others = block.copy()
+        others[rows, first + rows] = 0
+        here = near[first : first + len(block)]
+        np.greater(others, 0, out=here)
+        if n_neighbours < n_items:
+            last = n_items - n_neighbours
+            here &= others >= np.partition(others, last, axis=1)[:, last, None]
+        first += len(block)
+    return near
+
+
+def _cosines(gram: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield the cosines of blocks of items with all, from their products."""
+    norms = np.sqrt(gram.diagonal())
+    for rows in row_blocks(len(gram), 28 * len(gram)):
+        products = norms[rows, None] * norms
+        cosine = np.divide(gram[rows], products, out=np.zeros_like(products), where=products > 0)
+        # Rounded, so that sums in another order are equal similarities.
+        yield cosine.astype(np.float32)
 
 
 @register
@@ -568,8 +621,8 @@ class SLIM(Algorithm):
     depends little on them.
 
     **Complexity.** A round takes, for each column, its number of weights times the number of items,
-    and the square of the former; about eight rounds are enough. Learning holds up to three dense
-    matrices of 8 bytes and one of 1 byte for each pair of items; W afterwards is sparse.
+    and the square of the former; about eight rounds are enough. Learning holds 8 bytes for each
+    pair of items, 9 with `n_neighbours`; W afterwards is sparse.
 
     **Non-computable.** Pairs where no item of the profile has a weight for the item. A rating that
     counts 0 is evidence, but adds nothing to the score.
@@ -601,14 +654,11 @@ class SLIM(Algorithm):
     objective_trend: ClassVar[Trend] = "falls"
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
+        self.refuse_pairs(train, 9 if self.n_neighbours else 8)
         gram = item_products(train)
         candidates = None
         if self.n_neighbours:
-            norms = np.sqrt(gram.diagonal())
-            products = norms[:, None] * norms
-            cosine = np.divide(gram, products, out=np.zeros_like(gram), where=products > 0)
-            # Rounded, so that sums in another order are equal similarities.
-            candidates = most_similar(cosine.astype(np.float32), self.n_neighbours)
+            candidates = most_similar(_cosines(gram), train.n_items, self.n_neighbours)
         penalties = (np.full(train.n_items, self.l1), np.full(train.n_items, self.l2))
         rounds = sparse_regressions(
             gram, *penalties, candidates=candidates, tolerance=self.tolerance

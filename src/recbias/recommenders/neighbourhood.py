@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,16 +11,15 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from recbias._system.memory import row_blocks
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
 from recbias.recommenders.base import Algorithm, Coverage, by_item, parameter, register
 
-_BLOCK_BYTES = 2**24
 _NEIGHBOUR_BYTES = 12
 _SHARED_BYTES = 2**24
 _LARGEST_EVIDENCE_BYTES = 2**26
-_LARGEST_TABLE_BYTES = 2**31
-_LANES = 128
+_LANES, _LANE_BYTES = 128, 2**24
 
 
 @nb.njit(cache=True, nogil=True)
@@ -197,11 +197,10 @@ def _sorted_neighbours(train: Ratings, size: int, min_overlap: int) -> _Near:
     raters = (item_pointers, train.user[rows], unit[rows])
 
     n_users = train.n_users
-    step = max(1, _BLOCK_BYTES // (8 * n_users))
     counts, neighbours, similarities = [], [], []
-    for start in range(0, n_users, step):
-        keys = np.empty((min(step, n_users - start), n_users), dtype=np.uint64)
-        _neighbour_keys(start, train.indptr, train.item, unit, *raters, min_overlap, keys)
+    for users in row_blocks(n_users, 8 * n_users):
+        keys = np.empty((users.stop - users.start, n_users), dtype=np.uint64)
+        _neighbour_keys(users.start, train.indptr, train.item, unit, *raters, min_overlap, keys)
         is_near, nearest, key = _largest(keys, size)
         counts.append(is_near.sum(axis=1))
         neighbours.append(nearest[is_near])
@@ -490,7 +489,7 @@ def co_rated_similarities(
     n_columns: int,
     similarity: str = "cosine",
     shrinkage: float = 0.0,
-) -> npt.NDArray[np.float32]:
+) -> Iterator[npt.NDArray[np.float32]]:
     r"""Compare all rows of a sparse table with each other, over the columns that both have.
 
     With C the :math:`n` common columns of two rows x and y, the cosine is
@@ -513,31 +512,32 @@ def co_rated_similarities(
     shrinkage : float
         :math:`\beta`, at least 0.
 
-    Returns
-    -------
-    float32 array (n_rows, n_rows)
-        Symmetric. Zero on the diagonal, and where rows have no common column, or one of them has no
-        norm (Pearson: no variance) over them.
+    Yields
+    ------
+    float32 array (m, n_rows)
+        Rows of a symmetric matrix, one block behind the other. Zero on the diagonal, and where rows
+        have no common column, or one of them has no norm (Pearson: no variance) over them.
 
     Notes
     -----
-    Takes as many steps as the columns have ordered pairs of entries, and 4 bytes per pair of rows.
-    Values are rounded to float32, so that sums that differ only in the order of columns are equal.
+    Takes as many steps as the columns have ordered pairs of entries, and 16 MiB at a time. Values
+    are rounded to float32, so that sums that differ only in the order of columns are equal.
 
     Examples
     --------
     Rows (1, 2, -) and (2, 1, 5) have two columns in common: 4 / 5 as a cosine, opposite trends.
 
     >>> rows = np.array([0, 2, 5]), np.array([0, 1, 0, 1, 2]), np.array([1, 2, 2, 1, 5])
-    >>> co_rated_similarities(*rows, n_columns=3)
+    >>> next(co_rated_similarities(*rows, n_columns=3))
     array([[0. , 0.8],
            [0.8, 0. ]], dtype=float32)
-    >>> co_rated_similarities(*rows, n_columns=3, similarity="pearson", shrinkage=2)
+    >>> next(co_rated_similarities(*rows, n_columns=3, similarity="pearson", shrinkage=2))
     array([[ 0. , -0.5],
            [-0.5,  0. ]], dtype=float32)
     """
     table = _Table.read(pointers, column, value, n_columns)
-    return _similarities(table, np.arange(table.n_rows), similarity, shrinkage)
+    for rows in row_blocks(table.n_rows, 4 * table.n_rows):
+        yield _similarities(table, np.arange(rows.start, rows.stop), similarity, shrinkage)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -606,7 +606,7 @@ def _sums_of_nearest(
 
 def _n_lanes(n_members: int) -> int:
     """Return how many rows are ranked at once."""
-    return max(16, min(_LANES, _BLOCK_BYTES // n_members))
+    return max(16, min(_LANES, _LANE_BYTES // n_members))
 
 
 class _Lanes(NamedTuple):
@@ -669,13 +669,12 @@ def _keys_in_order(first: int, block: Any, keys: Any) -> None:
 def _nearest_of_all(table: _Table, n_neighbours: int, similarity: str, shrinkage: float) -> _Near:
     """Return the most similar rows of each row, the nearest first."""
     n_rows, size = table.n_rows, min(n_neighbours, table.n_rows)
-    step = max(1, _BLOCK_BYTES // (8 * n_rows))
     counts, neighbours, similarities = [], [], []
-    for start in range(0, n_rows, step):
-        rows = np.arange(start, min(start + step, n_rows))
-        block = _similarities(table, rows, similarity, shrinkage)
+    for rows in row_blocks(n_rows, 8 * n_rows):
+        numbers = np.arange(rows.start, rows.stop)
+        block = _similarities(table, numbers, similarity, shrinkage)
         keys = np.empty(block.shape, dtype=np.uint64)
-        _keys_in_order(start, block, keys)
+        _keys_in_order(rows.start, block, keys)
         is_near, nearest, _ = _largest(keys, size)
         counts.append(is_near.sum(axis=1))
         neighbours.append(nearest[is_near])
@@ -842,8 +841,8 @@ class CoRatedItemKNN(Algorithm):
     Raises
     ------
     ConfigError
-        If neighbours within profiles need a table of items x items of more than 2 GiB (about
-        19,000 items).
+        If neighbours within profiles need a table of items x items of more than 1 GiB (about
+        13,000 items), or what ``RECBIAS_LARGEST_TABLE`` allows.
 
     See Also
     --------
@@ -901,13 +900,8 @@ class CoRatedItemKNN(Algorithm):
             # Turned round: for each item those that have it as a neighbour.
             self._followers = _Table.read(*near, train.n_items)[3:]
             return
-        needed = 6 * train.n_items**2
-        if needed > _LARGEST_TABLE_BYTES:
-            raise ConfigError(
-                f"CoRatedItemKNN: {train.n_items} items need a table of {needed / 2**30:.0f} GiB"
-                "\nset choose_among='all items', which keeps the nearest of each item only, or "
-                "leave out rare items"
-            )
+        remedy = "set choose_among='all items', which keeps the nearest of each item only, or "
+        self.refuse_pairs(train, 6, remedy)
         numbers, step = np.arange(train.n_items), _n_lanes(train.n_items)
         self._lanes = [
             _Lanes.of(_similarities(items, numbers[start : start + step], *rule))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from recbias import Grid, Results, line_up
 from recbias.book.chapters import sparsity_bias as chapter
 from recbias.book.chapters.sparsity_bias import figures
 from recbias.book.chapters.sparsity_bias.densities import pairs_by_share
-from recbias.book.chapters.sparsity_bias.tables import densities_table
+from recbias.book.chapters.sparsity_bias.tables import closest_pair, densities_table
 from recbias.book.findings import own_findings
 from recbias.claims.evidence import NotComputed
 from recbias.claims.records import criteria_of
@@ -134,6 +136,19 @@ def test_the_pairs_that_need_most_judgements_come_first():
         "| b | c | not by all | 40 % (30 to 50) |",
         "| a | b | 20 % (10 to 30) | 10 % (5 to 15), reversed |",
     ]
+
+
+def test_a_paper_is_told_what_its_closest_pair_needs():
+    table = densities()
+    assert closest_pair(table) == (
+        "These test ratings are not expected to tell one pair of systems apart; the closest of all "
+        "others, a and b, takes 20 % of them."
+    )
+    rows = table.frame
+    ends = "a and c, is expected to take 5 % of these test ratings."
+    assert closest_pair(replace(table, frame=rows[rows["value"] < 0.2])).endswith(ends)
+    none = replace(table, frame=rows.assign(value=1.0))
+    assert closest_pair(none) == "These test ratings are expected to tell no two systems apart."
 
 
 def found(text: str, table: Table | None = None) -> tuple[float, tuple[float, float]]:

@@ -443,6 +443,6 @@ def test_what_data_allow_stands_side_by_side() -> None:
     n_ratings = len(load_dataset("synthetic").ratings)
     assert counts[0.2, "share tested"] == len(plan.items) * plan.n_each / n_ratings
     text = uniform_tests.uniform_table({"A world": table})
-    assert f"| A world | 0.2713 | {len(plan.items)} | 32% | {plan.n_each} |" in text
+    assert f"| A world | 0.27 | {len(plan.items)} (32%) | {plan.n_each} |" in text
     none = dataclasses.replace(table, frame=table.frame[table.frame["share"] != 0.2])
     assert "\N{EN DASH}" in uniform_tests.uniform_table({"A world": none})

@@ -85,20 +85,25 @@ def parts(
     down: str = "",
     stacked: bool = True,
     numbers: str = "",
+    inside: str = "",
     levels: Mapping[str, float] | None = None,
     missing: str = "",
     most: float | None = None,
+    a_row: float | None = None,
     width: float = WIDTH,
 ) -> Picture:
     """Draw a bar of several columns for each row: `stacked`, or each before the one before.
 
-    `colours` are those of the columns. Sums are written with `numbers`, a format; `missing` stands
-    where nothing is known. Rules are drawn where ``group`` changes, dashed `levels` across all
-    rows. The scale goes to `most`.
+    `colours` are those of the columns. Sums are written with `numbers`, a format; the value of the
+    column `inside` at the far end, which its part never reaches; `missing` stands where nothing is
+    known. Rules are drawn where ``group`` changes, dashed `levels` across all rows. The scale goes
+    to `most`. A row is `a_row` inches high, by itself as high as its longest name.
     """
     names = names_in(rows, row)
     keys = [*colours, *(levels or {})]
-    figure, panels = _laid_out(rows, row, names, title, keys=keys, across=across, width=width)
+    figure, panels = _laid_out(
+        rows, row, names, title, keys=keys, across=across, a_row=a_row, width=width
+    )
     places = np.arange(len(names))
     for axis, own in panels:
         base = np.zeros(len(names))
@@ -116,6 +121,11 @@ def parts(
             )  # fmt: skip
         for place, total in enumerate(base) if numbers else ():
             _write(axis, defined(total, numbers), total, place)
+        for place, known in enumerate(own[inside]) if inside else ():
+            axis.annotate(
+                defined(known, ".1f"), (float(base.max()), place), (-4, 0), ha="right", va="center",
+                textcoords="offset points", color="black",
+            )  # fmt: skip
         axis.set_xlim(0, most or 1.2 * float(max(base.max(), 1e-9)))
     panels[0].axis.set_ylabel(down)
     return finished(figure, title, n_columns=abreast(keys, 3, width=width), order=keys)
@@ -130,12 +140,13 @@ def _laid_out(
     keys: Sequence[str],
     across: str,
     share_x: bool = True,
+    a_row: float | None = None,
     width: float = WIDTH,
 ) -> tuple[Picture, list[_Panel]]:
     """Make the figure: panels beside each other."""
     labels, heads = wrapped(names), names_in(rows, "panel")
     tall = 0.75 + 0.2 * max(head.count("\n") + bool(head) for head in heads)
-    tall += row_height(labels) * len(names) + 0.2
+    tall += (a_row or row_height(labels)) * len(names) + 0.2
     tall += extra_height(title, keys, abreast(keys, 3, width=width))
     figure = plt.figure(figsize=(width, tall))
     (grid,) = figure.subplots(1, len(heads), sharey=True, sharex=share_x, squeeze=False)
@@ -183,7 +194,7 @@ def _write_numbers(panel: _Panel, value: str, numbers: str, *, room: float) -> N
     limits = rows["ceiling"] if "ceiling" in rows else pd.Series(np.nan, index=rows.index)
     for place, (number, end, limit) in enumerate(zip(rows[value], ends, limits, strict=True)):
         most = f" at most {limit:g}" if limit == limit else ""
-        _write(panel.axis, defined(number, numbers), end, place)
+        _write(panel.axis, defined(number, numbers), end, place, gap=9)  # no minus: a whisker
         if most:
             panel.axis.annotate(
                 most, (end, place), (48, 0), va="center", textcoords="offset points"
@@ -192,8 +203,8 @@ def _write_numbers(panel: _Panel, value: str, numbers: str, *, room: float) -> N
     panel.axis.set_xlim(0, reach or 1)
 
 
-def _write(axis: Axes, text: str, end: float, place: int) -> None:
+def _write(axis: Axes, text: str, end: float, place: int, gap: int = 5) -> None:
     axis.annotate(
-        text, (np.nan_to_num(end), place), (5, 0), textcoords="offset points", va="center",
+        text, (np.nan_to_num(end), place), (gap, 0), textcoords="offset points", va="center",
         fontweight="bold",
     )  # fmt: skip

@@ -54,7 +54,7 @@ QUESTIONS: Mapping[str, Axis] = {
         {
             "unknown": "I do not know",
             "agree": "yes, by more of all users",
-            "unrelated": "popularity says nothing about it",
+            "unrelated": "neither more nor less",
             "opposed": "no, they are liked less",
         },
     ),
@@ -103,8 +103,8 @@ _MISSES_UNRATED = (
 _BPREF = ("how often what is liked stands above what is disliked", "metric: bpref")
 _CONDENSED = ("the same of condensed lists, which is another task", f"lists: {_FULL} condensed")
 _MISSED = (
-    "how many of the ten are known to be disliked (add coverage=reduced to the lists: else no list "
-    "is the best one)",
+    "how many of the ten are known to be disliked (with coverage=reduced in the lists, or else who "
+    "lists nothing is the best)",
     "metric: antiP@10",
 )
 
@@ -238,6 +238,8 @@ SAID: Mapping[str, str] = {
     "which share of the first ten items is unrated.",
     "misses": "We also report P@10, bpref, antiP@10 of condensed lists, which share of the first "
     "ten items is unrated, and coverage: the share of the users who have a list.",
+    "little": "We assume that popular items are liked [more, less, as much as others], which likes "
+    "alone cannot show, and report [the second test] beside it.",
     "users": "All this is of a random sample of [number] users, the same for all systems.",
 }
 """By name of a note what the paragraph says of it, which no line of options does."""
@@ -457,7 +459,7 @@ def _tables(
             for words, parts in design.beside
         )
         told = (
-            f"<dt>It measures</dt><dd>{escape(design.measures)}</dd>"
+            f"<dt>It measures</dt><dd>{_code(design.measures)}</dd>"
             f"<dt>It misses</dt><dd>{escape(design.misses)}</dd>"
             "<dt>Report beside it, with this in the line</dt>"
             f"<dd><ul>{beside}</ul></dd>"
@@ -491,8 +493,9 @@ def _said(note: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Write what stands between backquotes as code."""
-    return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text, quote=False))
+    """Write what stands between backquotes as code, and a rule as a link to it."""
+    text = re.sub("`([^`]*)`", r"<code>\1</code>", escape(text, quote=False))
+    return re.sub(r"\brule (\d+)", r'<a href="#rule-\1">rule \1</a>', text)
 
 
 def _ranges(places: Sequence[int]) -> str:

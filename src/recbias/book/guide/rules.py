@@ -77,7 +77,7 @@ RULES: Mapping[str, Rule] = {
         ("BCC17-C-ORDER",),
         "The test has twice the ratings that the closest pair needs; if none were missing at "
         "random, we say so.",
-        "Is a difference that is not significant taken for equality?",
+        'Is the test too sparse for the closest pair? Is "not significant" taken for equality?',
     ),
     "users": Rule(
         _holding("own/UNIT-FLIPS"),
@@ -92,7 +92,7 @@ RULES: Mapping[str, Rule] = {
         "How much of the best score do the counts alone give?",
     ),
     "likes": Rule(
-        {"BCC17-C-POPOPT/5": "refuted"},
+        _holding("own/LIKES-OVER-RATINGS"),
         ("BCC17-C-POPOPT",),
         "The baseline counts likes, not only ratings.",
         "Is the baseline the best ranking that is the same for everybody?",
@@ -115,7 +115,7 @@ RULES: Mapping[str, Rule] = {
             "own/WORLDS-AGREE-BPREF",
         ),
         ("BCC17-EQ-BPREF", "MCCRS20-C-CONDLOSS"),
-        "Dislikes are recorded: bpref and misses stand beside the hits.",
+        "Dislikes are recorded: bpref and condensed lists stand beside full ones.",
         "Were low ratings thrown away, though they tell what was not liked?",
     ),
     "likes_only": Rule(
@@ -234,7 +234,7 @@ def basis_html(
     return f'<span class="basis">{" ".join(told)}{behind}</span>'
 
 
-_PLACES = ("The first", "The second", "The third", "The fourth")
+_PLACES = ("Its first sentence", "Its second", "Its third", "Its fourth")
 
 
 def _standing(name: str, speaks: str, verdicts: Mapping[str, str]) -> str:

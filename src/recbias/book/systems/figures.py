@@ -27,7 +27,7 @@ def one_name(named: Results) -> Figure:
         apart = f"a factor of {factor_text(most, least)}" if least else "and one never hits"
         return (
             f'{number_word(len(rows)).capitalize()} algorithms called "user kNN, cosine":\n'
-            f"{metric} from {least:.4f} to {most:.4f}, {apart}"
+            f"{metric} from {least:.3g} to {most:.3g}, {apart}"
         )
 
     table = named.table(label, metric)[["value", "low", "high"]]

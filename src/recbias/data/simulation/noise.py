@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recbias._system.memory import row_blocks
+
 GRID = 1024
 """Steps per unit: sums and products of few multiples of 1/1024 carry no rounding."""
 BLOCK_PAIRS = 2**15
@@ -81,5 +83,4 @@ def shuffled(n: int, key: np.uint64) -> npt.NDArray[np.int64]:
 def blocks(n_users: int, n_items: int) -> Iterator[npt.NDArray[np.int64]]:
     """Go through all users in blocks of about `BLOCK_PAIRS` pairs."""
     everyone = np.arange(n_users)
-    size = max(1, BLOCK_PAIRS // n_items)
-    return (everyone[start : start + size] for start in range(0, n_users, size))
+    return (everyone[users] for users in row_blocks(n_users, n_items, BLOCK_PAIRS))

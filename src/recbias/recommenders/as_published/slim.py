@@ -72,7 +72,7 @@ class SLIMPenaltyByPopularity(Algorithm):
     ``slim.properties``), which is that of LibRec's file for SLIM.
 
     **Complexity.** As `SLIM`, but with few candidates for each item: similarities take most of the
-    time. Learning holds up to four dense matrices of 8 bytes for each pair of items.
+    time. Learning holds 9 bytes for each pair of items.
 
     **Non-computable.** Pairs of a user or an item without ratings. Any other pair has a score,
     which is 0 for most of them.
@@ -108,15 +108,15 @@ class SLIMPenaltyByPopularity(Algorithm):
         return self.profile_share == 1
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
+        self.refuse_pairs(train, 9)
         penalties = self._penalties(train)
         pointers, rows = by_item(train)
-        similarity = co_rated_similarities(
-            pointers, train.user[rows], train.value[rows], train.n_users, "cosine", self.shrinkage
-        )
+        columns = (pointers, train.user[rows], train.value[rows], train.n_users)
+        similar = co_rated_similarities(*columns, "cosine", self.shrinkage)
         rounds = sparse_regressions(
             item_products(train),
             *penalties,
-            candidates=most_similar(similarity, self.n_neighbours),
+            candidates=most_similar(similar, train.n_items, self.n_neighbours),
             signed=True,
             tolerance=1e-9,
         )

@@ -19,6 +19,8 @@ from recbias.experiment.run import Results
 from recbias.metrics.concentration import gini
 from recbias.metrics.prior import popularity_percentiles
 
+_MINUS = "\N{MINUS SIGN}"
+
 SHOWN: Mapping[str, str] = {
     "P": ".3f",
     "Gini": ".3f",
@@ -58,7 +60,7 @@ def values_table(values: pd.DataFrame) -> str:
         (
             f"<em>{CHANCE[str(name)]}</em>" if name in CHANCE else escape(str(name)),
             *(
-                "–" if np.isnan(row[metric]) else f"{row[metric]:{form}}"
+                "–" if np.isnan(row[metric]) else f"{row[metric]:{form}}".replace("-", _MINUS)
                 for metric, form in SHOWN.items()
             ),
         )
@@ -116,6 +118,19 @@ def _explained(explained: Table) -> str:
     return table_html(("explained by", "form of LTI", *(f"n = {n}" for n in lengths)), rows)
 
 
+def popular_of(evenness: pd.DataFrame, measured: Results, cutoff: int) -> str:
+    """Say of the lists that are more uneven than ratings which hold the popular items."""
+    value = evenness.set_index("row")["value"]
+    level = value[evenness.loc[evenness["line"] == "ratings", "row"].item()]
+    sides: dict[str, list[str]] = {"with": [], "without": [], "perhaps with": []}
+    for name in value[value > level].index:
+        low, high = measured[name, "full", f"PL@{cutoff}"].interval
+        side = "with" if low > 0 else "without" if high <= 0 else "perhaps with"
+        sides[side].append(name)
+    told = [f"{side} a lift: {', '.join(names)}" for side, names in sides.items() if names]
+    return f"More uneven {'; '.join(told)}." if told else "Here no lists are more uneven."
+
+
 def to_write(values: pd.DataFrame, curves: Table, cutoff: int) -> str:
     """Write what a paper should say of the lists of a system: BPR, or the first there is."""
     name = "BPR" if "BPR" in values.index else str(values.index[0])
@@ -170,6 +185,10 @@ def after_table(prior: list[int], *lists: list[int]) -> str:
     return markdown_table(("listed", "Gini", "ratings afterwards", "their Gini"), rows)
 
 
+def _three(value: float) -> str:
+    return f"{value:.3f}".replace("-", _MINUS)
+
+
 def example_table(prior: list[int], shown: list[int]) -> str:
     r"""Compute CI and LTI of a few items, term by term.
 
@@ -186,10 +205,10 @@ def example_table(prior: list[int], shown: list[int]) -> str:
     mended = (LAMBDA - popularity_percentiles(s)) * ratio / n
     terms = np.stack([ratio, index, tail, mended], axis=1)
     rows = [
-        (chr(65 + i), f"{s[i]:.0f}", f"{r[i]:.0f}", *(f"{term:.3f}" for term in terms[i]))
+        (chr(65 + i), f"{s[i]:.0f}", f"{r[i]:.0f}", *(_three(term) for term in terms[i]))
         for i in range(n)
     ]
-    added = (f"{term:.3f}" for term in terms[:, 1:].sum(axis=0))
+    added = (_three(term) for term in terms[:, 1:].sum(axis=0))
     sums = ("*sum*", f"{s.sum():.0f}", f"{r.sum():.0f}", "", *added)
     head = ("item", "$s$", "$r$", r"$\ln(r'/s')$", "CI", f"LTI({LAMBDA:g})")
     return markdown_table((*head, r"LTI\|percentile"), [*rows, sums]).replace("|  |", "| |")

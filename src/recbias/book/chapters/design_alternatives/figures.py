@@ -135,9 +135,12 @@ def settings(grid: Results, *, label: str = "AR") -> Figure:
     def message(rows: pd.DataFrame) -> str:
         ends = rows.groupby("family", sort=False)["value"].agg(["min", "max"])
         widest = (ends["max"] - ends["min"]).idxmax()
-        low, high = (defined(float(end), ".3f") for end in ends.loc[str(widest)].to_numpy())
-        family = str(widest).rpartition(" (")[0]
-        return f"By its parameters alone {family}\nhas a {metric} of {low} to {high}"
+        least, most = (float(end) for end in ends.loc[str(widest)].to_numpy())
+        low = "less than 0.001" if least < 0.001 else f"{least:.3f}"
+        span = f"{low} to {defined(most, '.3f')}"
+        return (
+            f"By its parameters alone {str(widest).rpartition(' (')[0]}\nhas a {metric} of {span}"
+        )
 
     rows = [
         (f"{family} ({len(grid.among(names))})", name, grid[name, label, metric].value)
@@ -206,8 +209,8 @@ def true_orders(truth: Table) -> Figure:
         best = max(worst, key=worst.__getitem__)
         least = worst.pop(best)
         return (
-            f"{best.capitalize()}: tau at least {least:.2f} in each kind of\n"
-            f"world; every other design falls to {max(worst.values()):.2f} or below"
+            f"{best.capitalize()}: tau never below {least:.2f};\n"
+            f"every other design: {max(worst.values()):.2f} or less in some worlds"
         ).replace("-", "\N{MINUS SIGN}")
 
     rows = truth_by_kind(truth).rename(columns={"tau": "value"})

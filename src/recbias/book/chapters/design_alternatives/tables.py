@@ -27,12 +27,10 @@ def chance_table(results: Results) -> str:
         score, rho = (results["Random", label, name] for name in (metric, "rho"))
         low, high = score.interval
         inside = "yes" if low <= rho.value <= high else "no"
-        interval = interval_text(score, ".5f")
         protocol = f"`{results.grid.parsed[label].rule}`"
-        rows.append(
-            (protocol, defined(rho.value, ".5f"), defined(score.value, ".5f"), interval, inside)
-        )
-    head = ("design", "predicted", "Random scores", "95 % interval", "prediction inside")
+        scored = f"{defined(score.value, '.5f')} ({interval_text(score, '.5f')})"
+        rows.append((protocol, defined(rho.value, ".5f"), scored, inside))
+    head = ("design", "predicted", "Random scores (95 % interval)", "inside")
     return markdown_table(head, rows)
 
 

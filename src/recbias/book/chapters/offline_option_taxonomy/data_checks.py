@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from recbias._system.memory import row_blocks
 from recbias._system.streams import stream
 from recbias.book.chapters.offline_option_taxonomy.setup import (
     FILLS,
@@ -189,9 +190,10 @@ def check_overlap_served(table: RankTable, train: Ratings, overlap: int) -> list
     ones = np.ones(len(train), dtype=np.int32)
     profiles = sparse.csr_matrix((ones, (train.user, train.item)), shape=shape)
     wrong = 0
-    for first in range(0, train.n_users, 512):
-        block = np.asarray((profiles[first : first + 512] @ profiles.T).todense())
-        rows = np.arange(len(block))
+    # What users share is a sparse matrix first, which is the larger one where it is not sparse.
+    for users in row_blocks(train.n_users, 16 * train.n_users):
+        block = np.asarray((profiles[users] @ profiles.T).todense())
+        rows, first = np.arange(len(block)), users.start
         block[rows, first + rows] = 0
         near = block >= overlap
         for row in rows.tolist():

@@ -21,7 +21,6 @@ from recbias.book.chapters.offline_option_taxonomy.setup import (
     ratio_name,
 )
 from recbias.book.figures import NARROW, Figure, differences, lines, parts
-from recbias.book.findings import said
 from recbias.experiment.makers import Table
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
@@ -70,10 +69,7 @@ _OF_START: tuple[tuple[str, str, str, str], ...] = (
 """What changes one decision of the start: decision, row, label and metric."""
 
 _GRADED = ("C2 graded gain", "C2 liked from one lower", "C2C Kendall's tau", "C2C RBO(0.8)")
-"""Rows that tell apart the stars that some data have merged; of such data they decide nothing."""
-
-_MARK = "*"
-"""What follows the name of a row that decides nothing."""
+"""Rows that tell apart the stars that some data have merged; of such data there are none."""
 
 
 def _trained_once(systems: Results) -> bool:
@@ -95,7 +91,6 @@ def configurations(results: Mapping[str, Any]) -> Figure:
     def message(rows: pd.DataFrame) -> str:
         if once:
             return _ONCE
-        rows = rows[~rows["row"].str.endswith(_MARK)]
         ahead, behind = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
         if len(rows) in (ahead, behind):
             winner = _WINNERS[0 if ahead else 1].replace(" ", " is ")
@@ -106,9 +101,8 @@ def configurations(results: Mapping[str, Any]) -> Figure:
     rows = []
     for group, row, knn, mf in _compared(results):
         gap, level = knn - mf, mf.value / 100
-        if level > 0:
+        if level > 0 and not (merged and row in _GRADED):
             ends = (np.nan, np.nan) if once else gap.interval
-            row += _MARK if merged and row in _GRADED else ""
             rows.append((group, row, *(number / level for number in (gap.value, *ends))))
     return Figure(
         "lead",
@@ -258,6 +252,8 @@ def overlap(overlaps: Results) -> Figure:
             at_some = f"at an overlap of {', '.join(at)} only"
             where = f"from an overlap of {at[0]}" if onward else at_some
             words.append(f"{kind} average: {where if at else 'never'}")
+        if all(word.endswith("never") for word in words[1:]):
+            return "By neither average is kNN\nabove both readings of MF"
         return "\n".join(words)
 
     names = {overlap: f"{KNN} k=10 overlap={overlap}" for overlap in OVERLAPS}
@@ -303,21 +299,6 @@ _OTHER_PERSISTENCES = ("RBP(0.5", "RBP(0.9")
 
 def significance(cells: Table) -> Figure:
     """Count for whom the cells of Tables 3 and 4 are significant, over splits."""
-    results = {"cells": cells}
-    ahead = said(
-        "own/CELLS-KNN-RS",
-        results,
-        holds="Significant for kNN in {value} of 16 cells,",
-        refuted="Significant for kNN in none of 16 cells,",
-        open="Significance for kNN is open,",
-    )
-    behind = said(
-        "own/CELLS-MF-RS",
-        results,
-        holds="for MF in {value}, on the first split",
-        refuted="for MF in none, on the first split",
-        open="for MF it is open",
-    )
     frame = cells.frame[cells.frame["system"] == _SWAPPED]
     frame = frame[~frame["metric"].str.startswith(_OTHER_PERSISTENCES)]
     signs = np.sign(frame["value"]).where(frame["p"] < 0.05, 0)
@@ -329,10 +310,20 @@ def significance(cells: Table) -> Figure:
     rows = rows.rename(columns=words)
     rows.insert(0, "group", [label for label, _ in shown])
     rows.insert(1, "row", [f"{_CELLS[label]}: {metric}" for label, metric in shown])
+    n_splits = int(frame["seed"].nunique())
+
+    def message(rows: pd.DataFrame) -> str:
+        if n_splits == 1:
+            ahead, behind = (int((rows[words[sign]] > 0).sum()) for sign in (1, -1))
+            winners = f"in {ahead} of {len(rows)} cells, MF in {behind}"
+            return f"On this split kNN is significantly ahead\n{winners}"
+        same = int((rows[list(words.values())] == 100).any(axis="columns").sum())
+        return f"{n_splits} splits agree on who is ahead\nin {same} of {len(rows)} cells"
+
     return Figure(
         "significance",
         rows.reset_index(drop=True),
-        f"{ahead}\n{behind}",
+        message,
         "A bar for each cell of the paper's Tables 3 and 4: in which share of the splits nearest "
         "neighbours, nobody, or matrix factorisation is significantly ahead.",
         partial(

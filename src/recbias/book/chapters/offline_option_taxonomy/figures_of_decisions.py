@@ -79,20 +79,13 @@ def worlds(table: Table) -> Figure:
         refuted="Condensed lists are no nearer to the truth",
         open="Condensed lists may be nearer to the truth",
     )
-    usual = said(
-        "own/WORLDS-FOUR-FIFTHS",
-        results,
-        holds="and so is training on four fifths",
-        refuted="training on four fifths is not",
-        open="training on four fifths is not, for certain",
-    )
     shown = [alternative_name(*name) for name in _SHOWN]
     rows = worlds_rows(table)
 
     def message(rows: pd.DataFrame) -> str:
         own = rows.loc[rows["row"] == alternative_name("C1", "condensed"), "value"]
         gains = ", ".join(f"{gain:+.0f}".replace("-", "\N{MINUS SIGN}") for gain in own)
-        return f"{condensed}\n(right \N{MINUS SIGN} wrong: {gains} points),\n{usual}"
+        return f"{condensed}\n(right \N{MINUS SIGN} wrong: {gains} points)"
 
     return Figure(
         "worlds",

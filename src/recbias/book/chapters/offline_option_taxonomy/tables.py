@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recbias.book.chapters.offline_option_taxonomy.decisions import alternative_name
+from recbias.book.chapters.offline_option_taxonomy.decisions import NOISE, alternative_name
 from recbias.book.chapters.offline_option_taxonomy.setup import (
     KNN,
     READINGS,
@@ -193,6 +193,52 @@ def refused_table(refused: Table) -> str:
     return markdown_table((*head, "kNN's gain on the served, from overlap 1"), rows)
 
 
+_DECIDED: Mapping[str, str] = {
+    "A2": "how ratings are split",
+    "B1": "who is asked",
+    "C1": "what is ranked",
+    "C2": "what a list is worth",
+    "C2C": "what a condensed list is worth",
+    "C3": "how users are averaged",
+}
+"""What is decided, in words, by the groups of rows of the first figure."""
+
+
+def deciding(rows: pd.DataFrame) -> str:
+    """Say which decisions of the rows of `configurations` turn the winner, and to whom.
+
+    Examples
+    --------
+    >>> ends = {"low": [-1, 1, -3, -1], "high": [1, 3, -1, 1]}
+    >>> print(deciding(pd.DataFrame({"group": ["start", "A2", "A2", "C1"], **ends})))
+    How ratings are split (A2) can make either win.
+    """
+    if rows["low"].isna().all():
+        return "That is open here: MF was trained once, and nobody knows its luck."
+    signs = np.sign(rows["low"]).where(rows["low"] * rows["high"] > 0, 0)
+    by_group = {group: set(own) - {0.0} for group, own in signs.groupby(rows["group"], sort=False)}
+    before = by_group.pop("start", set())
+    turned = {group: won - before for group, won in by_group.items()}
+    told = []
+    for winners, whom in (({1.0, -1.0}, "either"), ({1.0}, "kNN"), ({-1.0}, "MF")):
+        names = [f"{_DECIDED[group]} ({group})" for group, won in turned.items() if won == winners]
+        if names:
+            told.append(f"{' and '.join(names)} can make {whom} win")
+    if told:
+        text = "; ".join(told)
+        return f"{text[0].upper()}{text[1:]}."
+    ahead = next((name for sign, name in ((1.0, "kNN"), (-1.0, "MF")) if sign in before), "nobody")
+    doubt = "" if ahead == "nobody" or (signs != 0).all() else ", or nobody is for certain"
+    return f"None of these alone: {ahead} is ahead{doubt}, whichever is taken."
+
+
+def turning_most(decisions: Table, column: str) -> str:
+    """Name the alternative that is first by a column of `decisions`, as its figure does."""
+    frame = decisions.frame[~decisions.frame["decision"].isin((NOISE, "D"))]
+    most = max(frame.to_dict("records"), key=lambda row: row[column])
+    return alternative_name(most["decision"], most["option"])
+
+
 def reversals_table(decisions: Table) -> str:
     """Write what each alternative to the default does to the pairs of systems."""
     rows = [
@@ -280,13 +326,13 @@ def held_table(results: Mapping[str, Any]) -> str:
     for data, name in _HELD.items():
         found = []
         for lists in ("DEFAULT", "CONDENSED"):
-            for side in ("", "-WRONG"):
-                record, form = f"own/{name}-{lists}{side}", "{value:cases} of {cases}"
-                share = said(record, results, holds=form, refuted=form, open=form)
-                found.append(share or "–")
+            told = [
+                said(f"own/{name}-{lists}{end}", results, holds=form, refuted=form, open=form)
+                for end, form in (("", "{value:cases}"), ("-WRONG", "{value:cases} of {cases}"))
+            ]
+            found.append(" / ".join(text or "–" for text in told))
         rows.append((data, *found))
-    head = ("", "full: right", "wrong", "condensed: right", "wrong")
-    return markdown_table(head, rows)
+    return markdown_table(("right / wrong pairs", "full lists", "condensed lists"), rows)
 
 
 _HELD: Mapping[str, str] = {"CM100k": "CM", "Coat": "COAT"}

@@ -17,6 +17,7 @@ import pandas as pd
 
 from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
+from recbias.book.chapters.popularity_bias.concentration import short_title
 from recbias.book.html import interval_text, markdown_table, plain, table_html
 from recbias.claims.checks import Check
 from recbias.claims.regions import defined
@@ -359,28 +360,20 @@ def uniform_table(tables: Mapping[str, Table], share: float = SHARE) -> str:
     rows = []
     for title, table in tables.items():
         values = table.frame.set_index(["share", "what"])["value"]
-        largest = f"{np.floor(values[1.0, 'feasible'] * 1e4) / 1e4:.4f}"
+        largest = f"{np.floor(values[1.0, 'feasible'] * 1e2) / 1e2:.2f}"
         if (share, "items") not in values.index:
-            rows.append([plain(title), largest, *["\N{EN DASH}"] * 4])
+            rows.append([plain(short_title(title)), largest, *["\N{EN DASH}"] * 2])
             continue
         at = values[share]
         rows.append(
             [
-                plain(title),
+                plain(short_title(title)),
                 largest,
-                defined(at["items"], ",.0f"),
-                defined(at["share of items"], ".0%"),
+                f"{defined(at['items'], ',.0f')} ({defined(at['share of items'], '.0%')})",
                 defined(at["ratings each"], ",.0f"),
-                defined(at["share tested"], ".1%"),
             ]
         )
-    columns = (
-        f"items of T at σ = {share:g}",
-        "of all items",
-        "test ratings each",
-        "of all ratings",
-    )
-    head = ("data", "largest σ", *columns)
+    head = ("data", "largest σ", f"items of T at σ = {share:g}", "test ratings each")
     return markdown_table(head, rows)
 
 

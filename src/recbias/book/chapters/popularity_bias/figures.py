@@ -66,7 +66,7 @@ def skew(pure_skew: Table) -> Figure:
         "Bars of the precision of Popularity on real ratings and in worlds with the same counts "
         "and no taste, and of a random ranking.",
         partial(
-            bars, row="what", coloured=True, numbers=".4f", share_x=False, width=NARROW,
+            bars, row="what", coloured=True, numbers=".3f", share_x=False, width=NARROW,
             across="precision among all tested items",
         ),
     )  # fmt: skip
@@ -198,6 +198,8 @@ def collections(concentration: Table) -> Figure:
         "low": share_of_most_popular(trec.flattest(trec.n_once[0]), shares),
         "high": share_of_most_popular(trec.steepest(trec.n_once[1]), shares),
     }
+    titles = sorted({str(curve["line"].iloc[0]) for curve in curves})
+    looks = dict(zip(titles, (1, 2, 3, 4, 5, 7, 9), strict=False)) | {own: 0}
     curves.append(
         pd.DataFrame({"line": "TREC (from what is printed)", "share of items": shares, **ends})
     )
@@ -207,7 +209,7 @@ def collections(concentration: Table) -> Figure:
         message,
         "Cumulative share of the positives against the share of items, most liked first, a line "
         "for each dataset and a narrow band for TREC.",
-        _CUMULATIVE,
+        partial(_CUMULATIVE, looks=looks),  # those of other data sets are the same on each page
         "figure-5-right",
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from recbias.book.chapters.popularity_bias.concentration import short_title
 from recbias.book.chapters.popularity_bias.pure_skew import DATA, WORLD
-from recbias.book.html import folded, markdown_table, plain
+from recbias.book.html import folded, markdown_table, plain, table_html
 from recbias.claims.regions import defined
 from recbias.data.datasets import dataset_info
 from recbias.experiment.makers import Table
@@ -75,4 +75,4 @@ def points_table(table: Table) -> str:
             )
         )
     head = ("data", "skew", "relation", "in a test", "by what people like", "overrated")
-    return markdown_table(head, rows)
+    return table_html(head, rows, style="labelled")

@@ -1,4 +1,4 @@
-"""The figures of chapter 2: values and orders as judgements go or target sets grow."""
+"""The figures of chapter 2: values and orders as judgments go or target sets grow."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def lists(results: Results, cutoff: int) -> Figure:
         said(
             "own/AR-TENTH", {"systems": results}, width=_LINE,
             holds="The same lists, judged by a tenth of the test ratings, keep {value} of their "
-            "precision or less",
+            "precision at most",
             refuted="The same lists, judged by a tenth of the test ratings: {which} keeps {value} "
             "of its precision",
             open="The same lists, judged by a tenth of the test ratings: even {which} keeps "
@@ -71,6 +71,7 @@ def lists(results: Results, cutoff: int) -> Figure:
         partial(
             parts, row="system", across="% of the list", most=100, width=NARROW,
             colours={"relevant": "C0", "rated lower": "C1", "not rated": "0.85"},
+            inside="relevant", a_row=0.21,
         ),
     )  # fmt: skip
 
@@ -196,7 +197,7 @@ def saturation(worlds: Table) -> Figure:
 def orders(drawn: Table, cutoff: int) -> Figure:
     """Show the rank of every system over the number of sampled items."""
     size, largest = drawn.given["size"], int(drawn.frame["size"].max())
-    pairs = f"{int(at_size(drawn)['sure'].sum())} pairs that all items order beyond chance"
+    pairs = f"{int(at_size(drawn)['sure'].sum())} pairs that all items tell apart"
 
     def draw(rows: pd.DataFrame, *, title: str) -> Picture:
         followed = ranked_pairs(rows[rows["size"] > min(cutoff, largest - 1)])
@@ -219,10 +220,10 @@ def orders(drawn: Table, cutoff: int) -> Figure:
             "own/NEGATIVES-TURNED",
             {"negatives": drawn},
             width=_LINE - 6,  # words as bold as these are wider than most
-            holds=f"Among {size - 1:,} sampled items surely turned round: {{value}} of {pairs}",
-            refuted=f"Among {size - 1:,} sampled items surely turned round: none of {pairs}",
-            open=f"Among {size - 1:,} sampled items perhaps turned round: {{low}} to {{high}} of "
-            f"{pairs}",
+            holds=f"{size - 1:,} sampled items put {{value}} of {pairs} in the wrong order",
+            refuted=f"{size - 1:,} sampled items put none of {pairs} in the wrong order",
+            open=f"{size - 1:,} sampled items may put {{low}} to {{high}} of {pairs} in the wrong "
+            "order",
         ),
         "Lines of the ranks of all systems against the number of sampled items, on a logarithmic "
         "axis.",
@@ -276,13 +277,11 @@ def _draw_enough(rows: pd.DataFrame, *, title: str, pool: int) -> Picture:
 
 
 def _short(number: float) -> str:
-    """Write a number in at most four characters."""
-    if number < 1000:
-        return f"{number:.0f}"
-    return f"{number / 1000:.1f}k" if number < 9950 else f"{number / 1000:.0f}k"
+    """Write a number in at most three characters."""
+    return f"{number:.0f}" if number < 1000 else f"{number / 1000:.0f}k"
 
 
-# -- how many judgements are enough ----------------------------------------------------------------
+# -- how many judgments are enough ----------------------------------------------------------------
 
 
 def told_apart(densities: Table) -> Figure:

@@ -1,4 +1,4 @@
-"""Tables of chapter 2 about how many judgements tell systems apart."""
+"""Tables of chapter 2 about how many judgments tell systems apart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recbias.experiment.makers import Table
 
 
 def densities_table(table: Table, n_rows: int = 12) -> str:
-    """Write which pairs need most judgements under AR, and what they need by others.
+    """Write which pairs need most judgments under AR, and what they need by others.
 
     In Markdown.
     """
@@ -34,6 +34,27 @@ def densities_table(table: Table, n_rows: int = 12) -> str:
             cells.append("not by all" if value >= 1 else needed)
         rows.append((plain(first), plain(second), *cells))
     return markdown_table(("ahead", "behind", *(DESIGNS[design] for design in others)), rows)
+
+
+def closest_pair(table: Table) -> str:
+    """Say for a methods section which share of the test ratings tells the closest pair apart."""
+    under_ar = table.select(design="AR").sort_values("value", kind="stable")
+    told = under_ar[under_ar["value"] < 1]
+    if told.empty:
+        return "These test ratings are expected to tell no two systems apart."
+    last, missed = told.iloc[-1], len(under_ar) - len(told)
+    pair = f"{last['first']} and {last['second']}"
+    share = f"{_percent(last['value'])} %"
+    if not missed:
+        return (
+            f"To tell the closest pair of systems apart, {pair}, is expected to take {share} of "
+            "these test ratings."
+        )
+    pairs = "one pair" if missed == 1 else f"{missed} pairs"
+    return (
+        f"These test ratings are not expected to tell {pairs} of systems apart; the closest of all "
+        f"others, {pair}, takes {share} of them."
+    )
 
 
 def _percent(share: float) -> str:

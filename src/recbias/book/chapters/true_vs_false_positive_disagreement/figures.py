@@ -70,7 +70,7 @@ def two_counts(measured: Results) -> Figure:
             {"systems": measured},
             holds=f"More hits, {held} misses among {where}",
             refuted=f"Not always {held} misses among {where}",
-            open=f"More hits, perhaps {held} misses among {where}",
+            open=f"$\\tau$ = {{value:.2f}} among {where}",
         )
         for name, held, where in (
             ("MCCRS20-F1-TL/2", "fewer", "rated items"),
@@ -268,16 +268,16 @@ def item_curves(items: Table, groups: Table) -> Figure:
     """Show how popularity and liking fall off over items: MCCRS20 Fig. 3."""
     rows = groups.frame[groups.frame["panel"].isin(list(_CURVES))]
     of_largest = rows["middle"] / rows.groupby("panel")["middle"].transform("max")
-    abruptly = "Popularity falls off {value:.1f} times as abruptly as liking"
+    abruptly = "{value:.1f} times as abruptly as liking"
     return Figure(
         "curves",
         rows[["panel", "x"]].assign(line=rows["panel"].map(_CURVES), value=of_largest),
         said(
             "MCCRS20-F3/4",
             {"items": items},
-            holds=f"{abruptly}\n(ratio of Gini coefficients)",
-            refuted=f"{abruptly} only\n(ratio of Gini coefficients)",
-            open=f"{abruptly}\n(ratio of Gini coefficients)",
+            holds=f"Popularity falls off {abruptly}\n(ratio of Gini coefficients)",
+            refuted=f"Popularity falls off only {abruptly}\n(ratio of Gini coefficients)",
+            open=f"Popularity falls off {abruptly}\n(ratio of Gini coefficients)",
         )
         or "How popularity and liking fall off over items",
         "Two curves over the items of a catalogue, largest first: the share of the users who have "

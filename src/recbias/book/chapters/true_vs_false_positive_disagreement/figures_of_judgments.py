@@ -177,9 +177,9 @@ def answers(trust: Table) -> Figure:
             for kind, name in (("opposed", "antiP"), ("agreeing", "P"))
         )
         return (
-            f"Where popular items are liked less it names\nantiP in {anti:.0%} of the worlds, "
-            f"P in {hits:.0%} where more"
-        )
+            f"Popular items liked less: it names antiP in {anti:.0%},\n"
+            f"liked more: it names P in {hits:.0%} of the worlds"
+        ).replace("%", " %")
 
     return Figure(
         "answers",

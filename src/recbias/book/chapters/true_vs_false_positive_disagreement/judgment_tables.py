@@ -36,6 +36,22 @@ def needed(table: Table, metric: str, target: float) -> tuple[float, float, floa
     return row["value"], row["low"], row["high"]
 
 
+def listed_needed(tables: Mapping[str, Table], target: float = 0.9) -> str:
+    """Say how many judgments of listed items are enough, by the metric that takes more."""
+    told = []
+    for name, table in tables.items():
+        needs = [
+            [
+                number * table.select(metric=metric, quantity="in a list")["value"].iloc[0]
+                for number in needed(table, metric, target)
+            ]
+            for metric in METRICS
+        ]
+        value, low, high = max(needs)
+        told.append(f"{value:.0f} ({low:.0f} to {high:.0f}) on {name}")
+    return ", ".join(told)
+
+
 def judgments_table(tables: Mapping[str, Table], cutoff: int) -> str:
     """Lay out behind a click how many judgments are needed: by a bound, and by estimate."""
     rows = []

@@ -186,11 +186,23 @@ def optima_rows(table: Table, *, dataset: str, cutoff: int) -> pd.DataFrame:
     return table.frame.assign(published=published)
 
 
+def two_digits(value: float) -> str:
+    """Write a small number in two significant digits, without a power of ten.
+
+    Examples
+    --------
+    >>> two_digits(4.56e-05), two_digits(0.146), two_digits(0.0)
+    ('0.000046', '0.15', '0')
+    """
+    return np.format_float_positional(float(f"{value:.2g}"), trim="-")
+
+
 def optima_sentence(table: Table) -> str:
     """Say what the order of ties decides of the optimum of anti-precision, in a sentence."""
     rows = table.select(ranking="Optimal anti-precision", side=OBSERVED).set_index("metric")
     said = [
-        f"{metric} between {row['least']:.2g} and {row['most']:.2g}, {row['value']:.2g} on average"
+        f"{metric} between {two_digits(row['least'])} and {two_digits(row['most'])}, "
+        f"{two_digits(row['value'])} on average"
         for metric, row in rows.to_dict("index").items()
     ]
     n_tied = float(rows["tied"].iloc[0])

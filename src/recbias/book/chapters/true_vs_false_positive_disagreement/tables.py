@@ -10,6 +10,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.optima import (
     OBSERVED,
     optima_rows,
     optima_sentence,
+    two_digits,
 )
 from recbias.book.html import plain, table_html
 from recbias.claims.reference import Reference
@@ -54,8 +55,8 @@ def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
         (
             plain(row["ranking"]),
             metrics[row["metric"]],
-            f"{row['least']:.2g} to {row['most']:.2g}",
-            *([f"{row['published']:.2g}"] if published else ()),
+            f"{two_digits(row['least'])} to {two_digits(row['most'])}",
+            *([two_digits(row["published"])] if published else ()),
         )
         for row in rows.to_dict("records")
     ]
@@ -97,10 +98,10 @@ def answers_where_data_lie(trust: Table, known: Table, points: Table, ranges: Ta
         not start <= value <= end for value, (start, end) in zip(true, bars, strict=False)
     )
     return (
-        f"That hides where they are wrong. Of the {len(bars)} bars of the figure below "
+        f"**Where data seem to lie it is less sure.** Of the {len(bars)} bars of the figure below "
         f"{n_within} have their middle between {low:g} and {high:g}. Of the {len(own)} listed "
-        f"worlds with such a relation {len(own) - len(answered)} get no answer; of the "
-        f"{len(answered)} answers {n_wrong} are wrong. And of the {len(true)} truths that are "
+        f"worlds with such a relation {len(own) - len(answered)} get no answer, and "
+        f"{n_wrong} of the {len(answered)} answers are wrong. Of the {len(true)} truths that are "
         f"known {n_outside} {'lies' if n_outside == 1 else 'lie'} outside the bar: there the "
         "assumption itself fails."
     )
