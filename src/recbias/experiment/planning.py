@@ -81,9 +81,9 @@ _NOTHING = Cost(0.0, 0.0)
 def cost_at(size: Size, known: Sequence[tuple[Size, float]]) -> float:
     """Estimate a cost from what it was on other data.
 
-    It is a sum of what depends on no size, what grows with ratings and what with pairs of a user and
-    an item, none of it negative, that is least wrong in relation to what is known. Pairs of items
-    are left out: few tables tell them from the other pairs, and what is said of them is far off.
+    It is a sum of what depends on no size, what grows with ratings, and what with pairs of a user
+    and an item, none of it negative, that is least wrong in relation to what is known. Pairs of
+    items are left out: few tables tell them from the other pairs, and what they added was far off.
 
     Parameters
     ----------
