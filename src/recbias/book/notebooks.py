@@ -28,6 +28,7 @@ import re
 import shutil
 import sys
 import tempfile
+from code import InteractiveInterpreter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractContextManager,
@@ -360,6 +361,7 @@ def plan_chapter(
 def _plan_statements(source: NotebookNode, values: Mapping[str, Value]) -> Iterator[str]:
     """Run what may ask for results; give the statements among it that could not be run."""
     variables: dict[str, Any] = {"__name__": "__main__"}
+    page = _Interpreter(variables)
     for number, cell in enumerate(source.cells, start=1):
         if cell.cell_type != "code":
             continue
@@ -369,12 +371,20 @@ def _plan_statements(source: NotebookNode, values: Mapping[str, Value]) -> Itera
                 continue
             code = compile(ast.Module([statement], []), f"cell {number}", "exec")
             try:
-                exec(code, variables)  # noqa: S102 - it is the chapter's
+                page.runcode(code)
             except (NotComputedError, NameError, TypeError):  # no value, or what stands for one
                 if _ASKS.search(text):
                     yield f"cell {number}: {text.partition(chr(10))[0]}"
         if _has_tag(cell, "parameters"):
             variables |= values
+
+
+class _Interpreter(InteractiveInterpreter):
+    """What runs the code of a page in this process, as a kernel does for a run."""
+
+    def showtraceback(self) -> None:
+        """Let an error pass to who asked, from where it is handled."""
+        raise
 
 
 _ASKS = re.compile(r"\b(run|measure\.\w+|setup\.measure)\(")
