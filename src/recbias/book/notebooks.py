@@ -369,7 +369,7 @@ def _plan_statements(source: NotebookNode, values: Mapping[str, Value]) -> Itera
             text = ast.unparse(statement)
             if _only_shows(statement):
                 continue
-            code = compile(ast.Module([statement], []), f"cell {number}", "exec")
+            code = compile(ast.Module([statement], []), f"cell {number}", "exec", dont_inherit=True)
             try:
                 page.runcode(code)
             except (NotComputedError, NameError, TypeError):  # no value, or what stands for one
