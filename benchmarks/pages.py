@@ -1,113 +1,58 @@
-"""What the page of a chapter costs, by the shape of a table: ``data/page_costs.csv``.
+"""Pages from recorded results: processor time of each chapter, of an import, of a first measure.
 
-``python benchmarks/pages.py TABLE [CHAPTER ...]`` runs chapters, all of them by default, with no
-cell stored, and writes a row for each: date, size of the table, seconds of processor time of all
-processes and the peak memory of the largest. ``recbias data info`` and ``recbias run --dry-run``
-estimate from these rows. TABLE is one that is made here, or a name of a data set at hand, which is
-read as if it were a reader's own table, with one training seed.
+Run ``python benchmarks/pages.py [CHAPTER]...`` (two minutes on an idle core); no data are needed.
 """
 
 from __future__ import annotations
 
-import argparse
-import datetime
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-
-from recbias import load_dataset
 from recbias.book.notebooks import list_chapters
-from recbias.data.datasets import registry
-from recbias.data.datasets.frames import frame_of
 
-TARGET = Path(__file__).resolve().parents[1] / "data" / "page_costs.csv"
-SHAPES = {  # ratings, users, items
-    "small": (10_000, 300, 600),
-    "sparse": (35_000, 1_500, 2_000),
-    "wide": (200_000, 8_000, 30_000),
-}
+_MEASURE = """
+import pandas as pd
+from recbias import measure
+from recbias.metrics import AP, P, RR, nDCG
 
-
-def make_table(name: str) -> pd.DataFrame:
-    """Draw ratings whose users and items are unequal; better items have more of them."""
-    n_ratings, n_users, n_items = SHAPES[name]
-    rng = np.random.default_rng(1)
-    users = (rng.beta(0.7, 3, 4 * n_ratings) * n_users).astype(np.int64)
-    items = (rng.beta(0.5, 3, 4 * n_ratings) * n_items).astype(np.int64)
-    pairs = rng.permutation(np.unique(users * n_items + items))[:n_ratings]
-    items = pairs % n_items
-    liked = 3.5 - items / n_items + rng.normal(0, 1, len(pairs))
-    return pd.DataFrame(
-        {
-            "user_id": pairs // n_items,
-            "item_id": items,
-            "rating": np.clip(np.rint(liked), 1, 5).astype(int),
-        }
-    )
+run = pd.DataFrame({"user_id": [1, 1, 2], "item_id": list("aba"), "score": [0.9, 0.1, 0.5]})
+judgments = pd.DataFrame({"user_id": [1, 2, 3], "item_id": list("aab"), "rating": [4, 5, 3]})
+print(measure(run, judgments, [P @ 10, RR, nDCG("linear") @ 10, AP]))
+"""
+STARTS = {"import recbias": ("import recbias", 0.5), "first `measure`": (_MEASURE, 2.0)}
+GOAL, REPEATS = 5.0, 3
 
 
-def measure(chapter: str, table: Path, keep: Path | None) -> tuple[float, float]:
-    """Run a chapter in a folder of its own; give seconds of processor time and the peak in MB."""
+def processor_time(*command: str, **changed: str) -> float:
+    """Run Python anew, and add up what it and its processes took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # A reader's Python keeps what it compiled.
+    environment = {n: v for n, v in os.environ.items() if n != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {"RECBIAS_DATA": "", "OPENBLAS_NUM_THREADS": "1", **changed}
+    subprocess.run([sys.executable, *command], env=environment, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def chapter_time(name: str) -> float:
+    """Make a page of MovieLens 1M in a fresh cache, where none is kept."""
     with tempfile.TemporaryDirectory() as folder:
-        own = {
-            "RECBIAS_CELLS": str(keep or Path(folder) / "cells"),
-            "XDG_CACHE_HOME": f"{folder}/cache",
-            "TQDM_DISABLE": "1",
-        }
-        program = "from recbias.cli.commands import main; main()"
-        words = ["run", chapter, "--dataset", str(table), "--out", f"{folder}/out.html"]
-        run = subprocess.Popen(
-            [sys.executable, "-c", program, *words],
-            env=os.environ | own,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        _, status, used = os.wait4(run.pid, 0)
-    if status:
-        sys.exit(f"{chapter} on {table} failed")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+        page = str(Path(folder, "page.html"))
+        command = ("-m", "recbias_command", "run", name, "--dataset", "ml-1m", "--out", page)
+        return processor_time(*command, XDG_CACHE_HOME=folder)
 
 
 def main() -> None:
-    """Measure, and renew the rows."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("table")
-    parser.add_argument("chapters", nargs="*")
-    parser.add_argument("--cells", type=Path, help="A new folder that keeps the cells.")
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{asked.table}.csv"
-        if asked.table in registry():
-            frame_of(load_dataset(asked.table).ratings).to_csv(path, index=False)
-        else:
-            make_table(asked.table).to_csv(path, index=False)
-        ratings = load_dataset(path).ratings
-        listed = [chapter.name for chapter in list_chapters() if not chapter.is_summary]
-        for chapter in asked.chapters or listed:
-            cells = asked.cells and asked.cells / asked.table / chapter
-            seconds, peak = measure(chapter, path, cells)
-            row = {
-                "page": chapter,
-                "table": asked.table,
-                "ratings": len(ratings),
-                "users": ratings.n_users,
-                "items": ratings.n_items,
-                "seconds": round(seconds, 1),
-                "peak_mb": round(peak),
-                "date": datetime.date.today().isoformat(),
-            }
-            rows = pd.DataFrame([row])
-            if TARGET.exists():
-                before = pd.read_csv(TARGET)
-                again = (before["page"] == chapter) & (before["table"] == asked.table)
-                rows = pd.concat([before[~again], rows])
-            rows.sort_values(["page", "ratings", "table"]).to_csv(TARGET, index=False)
-            print(row, flush=True)
+    for what, (code, goal) in STARTS.items():
+        best = min(processor_time("-c", code) for _ in range(1 + REPEATS))
+        print(f"{what:34} {best:5.2f} s (goal: {goal} s)", flush=True)
+    for name in sys.argv[1:] or [each.name for each in list_chapters() if each.name[0].isdigit()]:
+        best = min(chapter_time(name) for _ in range(REPEATS))
+        print(f"{name:34} {best:5.1f} s (goal: {GOAL} s)", flush=True)
 
 
 if __name__ == "__main__":

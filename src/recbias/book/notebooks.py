@@ -37,7 +37,9 @@ from contextlib import (
     nullcontext,
     redirect_stdout,
 )
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +200,7 @@ class Chapter:
 
     def notebook(self) -> NotebookNode:
         """Read the source as a notebook without outputs."""
-        return jupytext.read(self.source, fmt="py:percent")
+        return deepcopy(_parsed(self.source.read_text(encoding="utf-8")))
 
     def parameters(self) -> list[Parameter]:
         """Read the parameters cell."""
@@ -247,6 +249,12 @@ class Chapter:
             choices=tuple(part.strip() for part in choices[1].split(",")) if choices else (),
             note=(matched[matched.lastindex or 0] if matched else comment) or "",
         )
+
+
+@lru_cache(maxsize=32)
+def _parsed(source: str) -> NotebookNode:
+    """Read a py:percent text, which takes long and is asked for several times of each chapter."""
+    return jupytext.reads(source, fmt="py:percent")
 
 
 def list_chapters(root: Path | None = None) -> list[Chapter]:

@@ -266,7 +266,7 @@ class Maker(Generic[_Made]):
 
     def key(self, given: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
         """Digest function, revision, parameters and data, and what else decides the result."""
-        uses = self._stands_on(given, lambda grid: grid.key_of(hashes or hashes_of(grid.dataset)))
+        uses = self._stands_on(given, hashes)
         return digest(
             {
                 "maker": self.name,
@@ -299,11 +299,21 @@ class Maker(Generic[_Made]):
             found.append(grid)
             return ""
 
-        self._stands_on(given, note)
+        self._stands_on(given, {}, note)
         return found
 
-    def _stands_on(self, given: Mapping[str, Any], of_grid: Callable[[Grid], Any]) -> Any:
+    def _stands_on(
+        self,
+        given: Mapping[str, Any],
+        hashes: Mapping[str, str],
+        of_grid: Callable[[Grid], str] | None = None,
+    ) -> Any:
         """Write, as JSON-able values, what decides the result beside parameters and data."""
+
+        def key_of(grid: Grid) -> str:
+            return grid.key_of(hashes or hashes_of(grid.dataset))
+
+        of_grid = of_grid or key_of
         written = functools.partial(self._identified, given=given, of_grid=of_grid)
         named: dict[str, Any] = {}
         for part in self.parts:
@@ -326,7 +336,7 @@ class Maker(Generic[_Made]):
         return [key for each in keys for key in ([each] if isinstance(each, str) else each)] or None
 
     def _identified(
-        self, value: Any, given: Mapping[str, Any], of_grid: Callable[[Grid], Any]
+        self, value: Any, given: Mapping[str, Any], of_grid: Callable[[Grid], str]
     ) -> Any:
         """Write what stands for a value: keys of grids, identities of systems and metrics."""
         if isinstance(value, Grid):

@@ -6,7 +6,7 @@ foreseen is what would happen, it is found by the code that would do it.
 
 Costs are those of earlier work. A cell keeps what it took and how large its data was; cells of the
 same system and size tell it, else all of its algorithm, by a fit over their sizes. What pages took
-was measured on tables of several shapes: ``data/page_costs.csv``, see ``benchmarks/pages.py``.
+was measured on tables of several shapes: ``data/page_costs.csv``, see ``benchmarks/page_costs.py``.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def _page_rows() -> pd.DataFrame:
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise StoreError(
             f"{path}: not a list of what pages take ({error!r})\n"
-            "restore it; python benchmarks/pages.py TABLE measures it again"
+            "restore it; python benchmarks/page_costs.py TABLE measures it again"
         ) from error
     return rows
 

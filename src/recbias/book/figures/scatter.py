@@ -16,7 +16,6 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from recbias.book.figures.panels import (
-    COLOURS,
     abreast,
     extra_height,
     finished,
@@ -24,7 +23,7 @@ from recbias.book.figures.panels import (
     names_in,
     rows_of,
 )
-from recbias.book.figures.style import NARROW, SHORT
+from recbias.book.figures.style import COLOURS, NARROW, SHORT
 from recbias.claims.regions import defined
 
 FloatArray = npt.NDArray[np.float64]
