@@ -159,7 +159,13 @@ def test_folds_that_were_asked_often_are_seen(table, loaded, monkeypatch, tmp_pa
     system = System("kNN", "UserKNN", {"n_neighbours": 3})
     settings = [System(f"{n}", "UserKNN", {"n_neighbours": n}) for n in range(4, 15)]
     run(asked(table, settings[:9], design, case, ("P@10",)))
-    few = signals.asked_often(table, design, system)
-    run(asked(table, settings, design, case, ("P@10",)))
-    many = signals.asked_often(table, design, system)
+    pair = system, System("Random", "Random")
+    few = signals.asked_often(table, design, pair)
+    run(asked(table, (system, *settings), design, case, ("P@10",)))
+    many = signals.asked_often(table, design, pair)
     assert (few.fires, many.fires) == (False, True), (few, many)
+    assert many.evidence.startswith("12 settings")  # its own is one, asked for before or not
+    rival = System("rival", "UserKNN", {"n_neighbours": 4})
+    around = {other.parameters["n_neighbours"] for other in signals.variations(rival)} | {4}
+    told = signals.asked_often(table, design, (system, rival)).evidence
+    assert told.startswith(f"{12 - len(around & set(range(4, 15)))} settings")  # not the audit's

@@ -17,9 +17,10 @@ from tqdm import tqdm
 from recbias.audit import comparison, signals
 from recbias.audit.comparison import Case, Difference, asked, lead
 from recbias.audit.design import DEFAULT_METRIC, around, own_design
-from recbias.audit.page import page_of
-from recbias.audit.rule import EXIT_CODES, answer, rule_said
+from recbias.audit.page import page_of, percent
+from recbias.audit.rule import EXIT_CODES, answer, because, rule_said
 from recbias.audit.sides import is_scores, is_whole, side
+from recbias.audit.words import change_said
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.datasets.describe import describe
 from recbias.data.selection import Selection
@@ -29,6 +30,7 @@ from recbias.experiment.engine import Workers
 from recbias.experiment.options import Options
 from recbias.experiment.run import Results, run
 from recbias.experiment.store import write_atomically
+from recbias.metrics import Metric
 from recbias.multiverse import Universes, trusted, universes
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System, as_system, line_up
@@ -176,7 +178,7 @@ def audit(
         )
     asks = _Audit(dataset, loaded, design, (first, second), workers, data_dir)
     found = asks.judged(options)
-    return Audit({**found.record, "baselines": baselines}) if baselines else found
+    return Audit({**found.record, "baselines": _plain(baselines)}) if baselines else found
 
 
 def _side(given: Any, min_rating: float) -> System:
@@ -213,12 +215,13 @@ class _Audit:
             "what accuracy hides": self._hidden,
         }
         found: dict[str, Any] = {}
+        warned: dict[str, None] = {}
         with tqdm(parts.items(), desc="audit", unit="part", leave=False) as bar:
             for name, part in bar:
                 bar.set_postfix_str(name)
                 found[name], said = _said_of_data(part)
-                found["warned"] = [*found.get("warned", ()), *said]
-        results, said = found["your design"], found["warned"]
+                warned |= dict.fromkeys(said)
+        results, said = found["your design"], list(warned)
         own = lead(results, self.pair, str(self.design.measured))
         designs = found["other designs"]
         designs[0]["optimum"] = comparison.optimum(splits, self.design)
@@ -232,13 +235,11 @@ class _Audit:
         looked = [
             signals.timed(kept, splits),
             signals.seen(lists, depth, splits, self.pair),
-            signals.short(
-                {f"Served@{depth}": _of(self.pair, lists[f"Served@{depth}"])}, depth, said
-            ),
+            signals.short(lists, depth, said, self.pair),
             signals.dropped(results, self.design, splits),
             signals.popular(own, headless),
             *_said_of_data(lambda: [signals.tied(*grid), signals.untuned(*grid)])[0],
-            signals.asked_often(self.dataset, self.design, self.pair[0]),
+            signals.asked_often(self.dataset, self.design, self.pair),
         ]
         names = [system.name for system in self.pair]
         record = {
@@ -248,10 +249,10 @@ class _Audit:
                 "b": names[1],
                 "answer": verdict,
                 "rule": rule_said(*names),
-                "paragraph": _paragraph(names, verdict, own, str(self.design.measured), multiverse),
+                "paragraph": _paragraph(names, verdict, own, self.design.measured, multiverse),
             },
             "own": {"options": str(self.design), "lead": own._asdict()},
-            "data": self._data(kept),
+            "data": {**self._data(kept), "warned": said},
             "designs": designs,
             "multiverse": multiverse,
             "samples": {
@@ -332,10 +333,6 @@ def _said_of_data(part: Callable[[], Any]) -> tuple[Any, list[str]]:
     return found, [str(message).partition("\n")[0] for message in of_data]
 
 
-def _of(pair: Sequence[System], values: Mapping[str, float]) -> dict[str, float]:
-    return {system.name: values[system.name] for system in pair}
-
-
 def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, Any]:
     """Say what all designs say together."""
     shares = found.shares()
@@ -347,8 +344,9 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
     except ConfigError as error:  # nobody wins under the own design
         changed, changes, reason = [], None, str(error).partition("\n")[0]
     curve = found.table["effect"].abs() * found.table["sign"]
-    ordered = np.sort(curve.to_numpy(dtype=np.float64))
-    places = np.unique(np.linspace(0, len(ordered) - 1, _POINTS).round().astype(int))
+    ordered = np.sort(curve.dropna().to_numpy(dtype=np.float64))  # users may not differ at all
+    places = np.unique(np.linspace(0, max(len(ordered) - 1, 0), _POINTS).round().astype(int))
+    places = places[: len(ordered)]
     weighed = trusted(found, dataset, min_rating)
     by_option = {
         decision: {
@@ -363,11 +361,12 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
         "shares": shares.to_dict("index"),
         "changes": changes,
         "flips": changed,
+        "flips said": [change_said(each, found.options) for each in changed],
         "no start": reason,
         "curve": ordered[places].tolist(),
         "by option": by_option,
         "importance": found.importance()["effect"].to_dict(),
-        "joint p": float(found.joint_test()["p"].iloc[0]),
+        "joint p": next(iter(found.joint_test()["p"]), None),  # of one user there is none
         "refused": found.refused.to_dict("records"),
         "trust": {"says": weighed.says, "text": str(weighed)},
     }
@@ -379,26 +378,56 @@ def _won(signs: np.ndarray[Any, Any]) -> float | None:
 
 
 def _paragraph(
-    names: Sequence[str], verdict: str, own: Difference, metric: str, multiverse: Mapping[str, Any]
+    names: Sequence[str],
+    verdict: str,
+    own: Difference,
+    metric: Metric,
+    multiverse: Mapping[str, Any],
 ) -> str:
     """Write the verdict as a paper can quote it."""
     a, b = names
     shares = multiverse["shares"]["decisions"]
-    where = "ahead of" if own.lead >= 0 else "behind"
+    why = because(own.low, own.high, shares["wins"], shares["loses"])
+    said = f'"{a} beats {b}" {verdict if verdict != "open" else "is open"}: {why}.'
+    text = (
+        f"{said} Under your design {_own_said(names, own, metric)} "
+        f"Of {multiverse['universes']:,} defensible designs, the options of each decision "
+        f"weighing alike, {a} wins in {percent(shares['wins'])} and loses in "
+        f"{percent(shares['loses'])}."
+    )
+    if multiverse["no start"]:
+        return f"{text} Nobody wins in the first of them, so that no change turns the winner."
+    changes = multiverse["changes"]
+    if changes is None:
+        return f"{text} No change of designs turns the winner."
+    n_flips = len(multiverse["flips"])
+    number = (
+        "One change is" if multiverse["changes"] == 1 else f"{multiverse['changes']} changes are"
+    )
+    others = f" – or any of {n_flips - 1:,} others" if n_flips > 2 else " – or one other"
+    return (
+        f"{text} {number} enough to turn the winner – {multiverse['flips said'][0]}"
+        f"{others if n_flips > 1 else ''}."
+    )
+
+
+def _own_said(names: Sequence[str], own: Difference, metric: Metric) -> str:
+    """Say how far A is ahead under the reader's own design."""
+    a, b = names
+    less = "" if metric.declaration.better == "higher" else ", of which less is better"
+    if np.isnan(own.lead):
+        return f"nobody has a value of {metric} under both."
+    if own.lead == 0:
+        text = f"{a} and {b} are level in {metric}{less}"
+    else:
+        where = "ahead of" if own.lead > 0 else "behind"
+        text = f"{a} is {abs(own.lead):.4f} {where} {b} in {metric}{less}"
+    users = f"{own.n_users:,} user{'s' * (own.n_users != 1)}"
+    if np.isnan(own.low):
+        return f"{text} ({users}, too few for an interval)."
     ends = sorted((abs(own.low), abs(own.high))) if own.low * own.high > 0 else None
     interval = f"{ends[0]:.4f} to {ends[1]:.4f}" if ends else f"{own.low:+.4f} to {own.high:+.4f}"
-    text = (
-        f'"{a} beats {b}" {verdict if verdict != "open" else "is open"}. Under your design {a} is '
-        f"{abs(own.lead):.4f} {where} {b} in {metric} (95 % interval {interval}, {own.n_users:,} "
-        f"users). Of {multiverse['universes']:,} defensible designs, the options of each decision "
-        f"weighing alike, {a} wins in {shares['wins']:.0%} and loses in {shares['loses']:.0%}."
-    )
-    if multiverse["changes"] is None:
-        return text + (
-            " No change of designs turns the winner." if not multiverse["no start"] else ""
-        )
-    few = "One change is" if multiverse["changes"] == 1 else f"{multiverse['changes']} changes are"
-    return f"{text} {few} enough to turn the winner: {multiverse['flips'][0]}."
+    return f"{text} (95 % interval {interval}, {users})."
 
 
 def _plain(value: Any) -> Any:

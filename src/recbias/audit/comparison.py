@@ -24,11 +24,13 @@ from recbias.recommenders import System
 from recbias.recommenders.non_personalised import OracleRanking
 
 __all__ = [
+    "CHANCE",
     "DEPTHS",
     "HEADLESS",
     "Case",
     "Difference",
     "asked",
+    "beside",
     "cases",
     "compared",
     "enough",
@@ -47,8 +49,11 @@ DEPTHS = (20, 50, 100, 200, 500, 1000)
 HEADLESS = "without the most popular tenth of the items"
 """How the design is called that leaves out the head."""
 
+CHANCE = "Random"
+"""How the system is called that chance is."""
+
 BESIDE = (
-    ("Random", "Random"),
+    (CHANCE, "Random"),
     ("Popularity", "Popularity"),
     ("Positive counts", "RelevantPopularity"),
 )
@@ -126,7 +131,7 @@ def compared(
         value, low, high; ``lead`` of the first system, as `Difference`. Or the ``reason`` why it
         cannot be measured on these data.
     """
-    systems = [*pair, *_beside(pair, design)]
+    systems = [*pair, *beside(pair, design)]
     rows = []
     for case in chosen:
         row: dict[str, Any] = {
@@ -164,7 +169,8 @@ def lead(results: Results, pair: tuple[System, System], metric: str) -> Differen
     return Difference(sign * found.difference, low, high, found.p, found.n_users, found.test)
 
 
-def _beside(pair: Sequence[System], design: Options) -> list[System]:
+def beside(pair: Sequence[System], design: Options) -> list[System]:
+    """Name what a pair is seen beside."""
     taken = {system.name for system in pair}
     least = {"RelevantPopularity": {"min_rating": design.protocol.min_rating}}
     return [
@@ -216,8 +222,15 @@ def strongest(
         for system in rivals
         if system.name not in results.left_out
     }
+    known = [name for name, value in values.items() if not np.isnan(value)]
+    if not known:
+        reasons = [f"{name}: {reason}" for name, reason in results.left_out.items()]
+        raise TrainingError(
+            "none of the baselines has a value on these data, so that nobody can be beaten\n"
+            + "\n".join(reasons[:3] or ["name one: --b SIDE"])
+        )
     more = design.metric.declaration.better == "higher"
-    best = (max if more else min)(values, key=lambda name: values[name])
+    best = (max if more else min)(known, key=lambda name: values[name])
     return next(system for system in rivals if system.name == best), values
 
 
@@ -229,10 +242,12 @@ def optimum(splits: Sequence[Split], design: Options) -> float | None:
     splits
         The folds.
     design
-        Of full lists; others have no such ranking.
+        Of full lists, and plain means over users; others have no such ranking.
     """
-    metric = design.metric
-    if metric.name not in ("P", "antiP") or design.protocol.rule.relevant != "AR":
+    metric, protocol = design.metric, design.protocol
+    mean = not protocol.averaging.weights and protocol.averaging.statistic == "mean"
+    full = str(protocol.rule) in ("AI-AN-AR", "TI-AN-AR") and not protocol.condensed
+    if metric.name not in ("P", "antiP") or not full or not mean:
         return None
     values = []
     for split in splits:
@@ -269,7 +284,7 @@ def hidden(
     depth = design.metric.cutoff or 10
     rel = f"rel>={exact(design.protocol.min_rating)}"
     full = Case("full lists", f"AI-AN-AR {rel}", f"P@{depth}")
-    systems = [*pair, *_beside(pair, design)]
+    systems = [*pair, *beside(pair, design)]
     metrics = [f"{name}@{depth}" for name in _LISTS]
     results = run(
         asked(dataset, systems, design, full, metrics), workers=workers, data_dir=data_dir

@@ -63,8 +63,14 @@ def own_design(
             f"{parsed}: neither higher nor lower is better, so that nobody wins by it\n"
             "audit a metric such as P@10"
         )
+    read = Protocol.parse(protocol)
+    if read.averaging.population in ("runs", "groups"):
+        raise ConfigError(
+            f"{protocol}: its values are means over {read.averaging.population}, so that users "
+            "cannot be compared\naudit a protocol that averages over users, such as AI-AN-AR"
+        )
     return Options(
-        protocol=Protocol.parse(protocol),
+        protocol=read,
         metric=parsed,
         select=Selection.parse(select),
         split=SplitRule.parse(split),

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from recbias.audit.rule import SHARE, rule_said
+from recbias.audit.words import decision_said, option_said
 from recbias.experiment.typesetting import latex_text
 
-__all__ = ["page_of", "side_by_side"]
+__all__ = ["page_of", "percent", "side_by_side"]
 
 _SIGNS = {"holds": "✓", "does not hold": "✗", "open": "?"}
 _SHOWN_SIGNALS = 3
@@ -20,7 +22,7 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9da7b1; --line: #3d444d;
   --paper: #14181d; --band: #1f252c; --a: #6cb0ff; --b: #f0a95b; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 52rem; padding: 1rem; color: var(--ink);
+body { margin: 0 auto; max-width: 60rem; padding: 1rem; color: var(--ink);
   background: var(--paper); font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; line-height: 1.25; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; margin-top: 2.2rem; border-top: 1px solid var(--line);
@@ -44,8 +46,13 @@ svg { width: 100%; height: auto; display: block; }
 pre { background: var(--band); padding: .6rem; overflow-x: auto; white-space: pre-wrap;
   overflow-wrap: anywhere; }
 summary { cursor: pointer; }
-@media print { body { max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
-  details > *:not(summary) { display: block; } tr, svg { break-inside: avoid; } }
+@media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb;
+  --paper: #fff; --band: #f3f5f7; --a: #0b5cad; --b: #b35c00; }
+  body { max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
+  .wide { overflow: visible; } table { font-size: 8pt; } th { overflow-wrap: anywhere; }
+  th, td { padding-right: .4rem; } td:first-child, td.text { min-width: 0; }
+  td.n { white-space: normal; } tr, svg { break-inside: avoid; }
+  details::details-content { content-visibility: visible; display: block; } }
 """
 
 
@@ -78,15 +85,15 @@ def side_by_side(records: Sequence[Mapping[str, Any]]) -> str:
                 f"<span class='soft'>{escape(record['data']['title'])}</span>",
                 _badge(sentence["answer"]),
                 _lead(record["own"]["lead"]),
-                _percent(found["shares"]["decisions"]["wins"]),
-                _percent(found["shares"]["decisions"]["loses"]),
+                percent(found["shares"]["decisions"]["wins"]),
+                percent(found["shares"]["decisions"]["loses"]),
                 "–" if changes is None else str(changes),
                 escape("; ".join(fired)) or "none",
             ]
         )
     heads = ["sentence", "answer", "lead, 95 % interval", "designs won", "lost",
              "changes that turn it", "warnings"]  # fmt: skip
-    rule = escape(records[0]["sentence"]["rule"]) if records else ""
+    rule = escape(rule_said("A", "B"))
     return _whole(
         "Audits side by side",
         ["<h1>Audits side by side</h1>", _table(heads, rows), f"<p class='soft'>{rule}</p>"],
@@ -116,7 +123,7 @@ def _first(record: Mapping[str, Any]) -> str:
     more = len(fired) - _SHOWN_SIGNALS
     if more > 0:
         lines.append(f'<li><a href="#warnings">and {more} more</a></li>')
-    warned = f"<p>What speaks against it:</p><ul>{''.join(lines)}</ul>" if lines else (
+    warned = f"<p>Warnings:</p><ul>{''.join(lines)}</ul>" if lines else (
         "<p>Of the warnings below none fires.</p>"
     )  # fmt: skip
     return (
@@ -166,26 +173,29 @@ def _multiverse(record: Mapping[str, Any]) -> str:
     found, names = record["multiverse"], [record["sentence"]["a"], record["sentence"]["b"]]
     shares = found["shares"]
     rows = [
-        [words, *(_percent(shares[key][column]) for column in ("wins", "surely wins", "ties",
+        [words, *(percent(shares[key][column]) for column in ("wins", "surely wins", "ties",
                                                                "loses", "surely loses"))]
         for key, words in (("decisions", "each decision's options alike"),
                            ("universes", "each design alike"))
     ]  # fmt: skip
     decisive = [
-        [escape(decision), _percent(effect)]
+        [escape(decision_said(decision)), percent(effect)]
         for decision, effect in sorted(found["importance"].items(), key=lambda row: -(row[1] or 0))
         if effect and effect >= 0.01
     ]
     options = [
-        [escape(decision), escape(option), "" if share is None else _bar(share),
-         _percent(share)]
+        [escape(decision_said(decision)), escape(_option(decision, option)),
+         "" if share is None else _bar(share),
+         percent(share)]
         for decision, by_option in found["by option"].items()
         for option, share in by_option.items()
     ]  # fmt: skip
-    flips = found["flips"]
+    flips = found["flips said"]
     listed = "".join(f"<li>{escape(flip)}</li>" for flip in flips[:12])
     more = f"<li>and {len(flips) - 12} more</li>" if len(flips) > 12 else ""
-    turning = f"<p>{escape(found['no start'])}</p>" if found["no start"] else (
+    turning = (
+        "<p>Nobody wins in the first of them, so that no change turns the winner.</p>"
+    ) if found["no start"] else (
         f"<p>What turns the winner with {found['changes']} "
         f"change{'s' * (found['changes'] != 1)}:</p><ul>{listed}{more}</ul>"
         if flips else "<p>Nothing turns the winner.</p>"
@@ -244,14 +254,18 @@ def _curve(points: Sequence[float], names: Sequence[str]) -> str:
 
 def _samples(record: Mapping[str, Any]) -> str:
     rows = record["samples"]["rows"]
-    if not rows:
+    if len(rows) < 2:  # all items alone: there are too few for samples
         return ""
     names = list(rows[0]["values"])
     enough = record["samples"]["enough"]
     said = (
-        "No sample of these sizes gives the winner of all items."
-        if enough is None
-        else f"From {enough:,} items on, the winner is that of all items."
+        "Among all items nobody wins."
+        if not rows[0]["lead"]["lead"]
+        else (
+            "No sample of these sizes gives the winner of all items."
+            if enough is None
+            else f"In samples of {enough:,} items and more, the winner is that of all items."
+        )
     )
     return "<h2>Sampled candidates against all items</h2>\n" + f"<p>{said}</p>" + _table(
         ["items in the sample", *names, "lead, 95 % interval"],
@@ -280,8 +294,8 @@ def _users(record: Mapping[str, Any]) -> str:
     ]  # fmt: skip
     return (
         "<h2>Who gains, and who loses</h2>\n"
-        f"<p>Of {users['users']:,} users {_percent(users['gain'])} are better served by "
-        f"{escape(a)}, {_percent(users['lose'])} worse.</p>"
+        f"<p>Of {users['users']:,} users {percent(users['gain'])} are better served by "
+        f"{escape(a)}, {percent(users['lose'])} worse.</p>"
         + _table(
             [
                 "third of the users",
@@ -340,9 +354,12 @@ def _signals(record: Mapping[str, Any]) -> str:
 
 def _data(record: Mapping[str, Any]) -> str:
     said = record["data"]["said"]
-    rows = [[escape(label), escape(text)] for label, text in said.items()]
+    rows = [
+        [escape(label), escape(text)] for label, text in said.items() if label != "memory"
+    ]  # of chapters, not of audits
     rows.append(["users without likes", f"{record['data']['users without likes']:,}"])
     rows += [["read as", escape(text)] for text in record["data"]["read as"]]
+    rows += [["warned of", escape(text)] for text in record["data"]["warned"]]
     rows += [[f"cannot test: {escape(reason)}", escape(text)]
              for reason, text in record["data"]["cannot test"].items()]  # fmt: skip
     return "<h2>The data</h2>\n" + _table(["", ""], rows)
@@ -398,8 +415,17 @@ def _number(number: float | None) -> str:
     return f"{number:.4f}" if abs(number) < 10 else f"{number:,.0f}"
 
 
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.0f} %"
+def percent(share: float | None) -> str:
+    """Write a share so that none but all is 100 %, none but nothing 0 %, and 89.96 % is not 90."""
+    if share is None:
+        return "–"
+    whole = round(share, 9)
+    if whole in (0, 1):
+        return f"{100 * whole:.0f} %"
+    tenths = min(max(round(1000 * whole), 1), 999)
+    if whole < SHARE <= tenths / 1000:
+        tenths -= 1
+    return f"{tenths / 10:g} %"
 
 
 def _lead(numbers: Mapping[str, Any]) -> str:
@@ -411,12 +437,17 @@ def _lead(numbers: Mapping[str, Any]) -> str:
     return f"{text} [{numbers['low']:+.4f}, {numbers['high']:+.4f}]"
 
 
+def _option(decision: str, option: str) -> str:
+    return option_said(decision, "" if option == "none" else option)
+
+
 def _bar(share: float) -> str:
     return f'<div class="bar"><i style="width:{100 * share:.0f}%"></i><b></b></div>'
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Write a table; cells are HTML, heads are text."""
+    said = ", ".join(filter(None, heads)) or "table"
     top = "".join(f"<th scope='col'>{escape(head)}</th>" for head in heads)
     body = "".join(
         "<tr>" + "".join(_cell(cell, len(heads) - len(row) + 1 if place == len(row) - 1 else 1)
@@ -424,7 +455,10 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         for row in rows
     )  # fmt: skip
     head = f"<thead><tr>{top}</tr></thead>" if any(heads) else ""
-    return f"<div class='wide'><table>{head}<tbody>{body}</tbody></table></div>"
+    return (
+        f"<div class='wide' tabindex='0' role='region' aria-label='{escape(said)}'>"
+        f"<table>{head}<tbody>{body}</tbody></table></div>"
+    )
 
 
 def _cell(cell: str, columns: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["EXIT_CODES", "SHARE", "Answer", "answer", "rule_said"]
+__all__ = ["EXIT_CODES", "SHARE", "Answer", "answer", "because", "rule_said"]
 
 Answer = Literal["holds", "does not hold", "open"]
 
@@ -39,9 +39,37 @@ def answer(low: float, high: float, won: float, lost: float) -> Answer:
     >>> answer(-0.02, -0.01, 0.6, 0.4), answer(0.01, 0.03, 0.05, 0.95)
     ('does not hold', 'does not hold')
     """
-    if high < 0 or lost >= SHARE:
+    if high < 0 or _reaches(lost):
         return "does not hold"
-    return "holds" if low > 0 and won >= SHARE else "open"
+    return "holds" if low > 0 and _reaches(won) else "open"
+
+
+def because(low: float, high: float, won: float, lost: float) -> str:
+    """Say which parts of the rule an answer rests on, of the same numbers.
+
+    Examples
+    --------
+    >>> because(0.01, 0.03, 0.6, 0.4)
+    'it wins in fewer than 90 % of the designs'
+    >>> because(-0.02, 0.01, 1.0, 0.0)
+    'the interval does not lie above 0'
+    """
+    own, share = high < 0, f"{100 * SHARE:.0f} %"
+    if answer(low, high, won, lost) == "does not hold":
+        parts = {"the interval lies below 0": own,
+                 f"it loses in at least {share} of the designs": _reaches(lost)}  # fmt: skip
+    else:
+        parts = {"the interval lies above 0": low > 0,
+                 f"it wins in at least {share} of the designs": _reaches(won)}  # fmt: skip
+        if answer(low, high, won, lost) == "open":
+            few = f"it wins in fewer than {share} of the designs"
+            parts = {"the interval does not lie above 0": not low > 0, few: not _reaches(won)}
+    return " and ".join(words for words, true in parts.items() if true)
+
+
+def _reaches(share: float) -> bool:
+    """Compare as numbers that are sums of weights, whose last digits are chance."""
+    return round(share, 9) >= SHARE
 
 
 def rule_said(a: str, b: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,8 @@ def side(text: str, *, min_rating: float = 4.0) -> System:
     >>> side("Popularity").name, side("kNN=UserKNN").name
     ('Popularity', 'kNN')
     """
-    called, equals, rest = text.partition("=")
-    what = rest if equals else text
-    if not what or (equals and not called):
+    called, what = _parted(text)
+    if not what or (called is not None and not called):
         raise ConfigError(f"{text!r}: expected [NAME=]PATH, [NAME=]MODULE:CLASS or a system's name")
     if _is_path(what):
         found = as_system(FromScores(what))
@@ -50,12 +50,25 @@ def side(text: str, *, min_rating: float = 4.0) -> System:
         found = System(what, what)
     else:
         found = _of_line_ups(what, min_rating)
-    return found.replace(called) if equals else found
+    return found.replace(called) if called is not None else found
+
+
+_CLASS = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
+
+
+def _parted(text: str) -> tuple[str | None, str]:
+    """Part ``NAME=REST``; a path may have a ``=`` of its own, as ``runs/lr=0.1``."""
+    called, equals, rest = text.partition("=")
+    if not equals or Path(text).exists() or "/" in called:
+        return None, text
+    return called, rest
 
 
 def _is_path(what: str) -> bool:
     path = Path(what)
-    return path.exists() or "{fold}" in what or bool(path.suffix) or "/" in what
+    if path.exists() or "{fold}" in what or "/" in what:
+        return True
+    return bool(path.suffix) and not _CLASS.fullmatch(what)
 
 
 def _imported(what: str) -> object:
@@ -69,6 +82,10 @@ def _imported(what: str) -> object:
         raise ConfigError(
             f"{what}: no module {error.name}\ngive the command in the folder that has it"
         ) from None
+    except Exception as error:  # whatever the module does as it is imported
+        raise ConfigError(
+            f"{what}: module {module} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     for part in name.split("."):
         if not hasattr(found, part):
             raise ConfigError(f"{what}: module {module} has no {name}")
@@ -100,6 +117,6 @@ def is_whole(system: System) -> bool:
 
 def folds_of(*texts: str | None) -> dict[str, Any]:
     """Read what ``recbias data split`` says of the folds that sides of scores belong to."""
-    paths = [text.partition("=")[2] or text for text in texts if text]
+    paths = [_parted(text)[1] for text in texts if text]
     records = (split_record(path) for path in paths if _is_path(path))
     return next(filter(None, records), {})

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet
 
 from recbias._system.places import cells_dir
-from recbias.audit.comparison import Case, Difference, asked, lead
+from recbias.audit.comparison import CHANCE, Case, Difference, asked, beside, lead
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, DataError
@@ -23,6 +23,7 @@ from recbias.protocol.leakage import leakage
 from recbias.protocol.splits import Split
 from recbias.recommenders import System
 from recbias.recommenders.base import algorithm, is_own
+from recbias.recommenders.elsewhere import FromScores
 
 __all__ = [
     "Signal",
@@ -56,9 +57,11 @@ FEWEST_USERS = 0.95
 MOST_SETTINGS = 10
 """Of one algorithm that may have been measured on the same folds before one speaks of tuning."""
 MOST_SEEN = 0.75
-"""Of the places that test ratings could fill that a system may fill with them, liked or not."""
+"""Of the places that test ratings could fill and chance leaves that a system may fill with them."""
 OF_LEAD = 0.25
 """Share of A's lead that another setting of B, or another order of ties, may make up."""
+_NOTHING = 1e-12
+"""Below which a lead is what sums leave in their last digits."""
 
 
 def timed(dataset: Dataset, splits: Sequence[Split]) -> Signal:
@@ -70,15 +73,23 @@ def timed(dataset: Dataset, splits: Sequence[Split]) -> Signal:
     return Signal(name, found.others > MOST_FUTURE, str(found), "07_offline_options")
 
 
-def short(values: Mapping[str, Mapping[str, float]], depth: int, said: Sequence[str]) -> Signal:
-    """Look for lists that end too early."""
+def short(values: Mapping[str, Mapping[str, float]], depth: int, said: Sequence[str],
+          systems: Sequence[System]) -> Signal:  # fmt: skip
+    """Look for lists that end too early: sooner than random ones, which name all that is left."""
     name = "lists are too short"
     served = values[f"Served@{depth}"]
-    least = min(served, key=lambda system: served[system])
+    least = min((system.name for system in systems), key=lambda called: served[called])
     text = f"{least} fills {served[least]:.1%} of the first {depth} places"
-    if said:
-        text += f"; {said[0]}"
-    return Signal(name, bool(said) or served[least] < FEWEST_SERVED, text, "07_offline_options")
+    possible = max(served.values())
+    if possible < 1:
+        text += f", of which {possible:.1%} can be filled"
+    # What is said of scores from elsewhere begins so; of other warnings this is no evidence.
+    starts = tuple(f"{system.name}: under " for system in systems)
+    of_lists = [line for line in said if line.startswith(starts)]
+    if of_lists:
+        text += f"; {of_lists[0]}"
+    fires = bool(of_lists) or served[least] < FEWEST_SERVED * possible
+    return Signal(name, fires, text, "07_offline_options")
 
 
 def dropped(results: Results, design: Options, splits: Sequence[Split]) -> Signal:
@@ -91,11 +102,17 @@ def dropped(results: Results, design: Options, splits: Sequence[Split]) -> Signa
     return Signal("users are left out", carry < FEWEST_USERS * tested, text, "07_offline_options")
 
 
-def asked_often(dataset: Any, design: Options, system: System) -> Signal:
-    """Look for tuning on the test: many settings of one algorithm, measured on the same folds."""
-    called = asked(dataset, (system,), design, Case("", str(design.protocol), "P@10"), ("P@10",))
+def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> Signal:
+    """Look for tuning on the test: many settings of one algorithm, measured on the same folds.
+
+    Those of the second system, and what else an audit itself measures, do not count.
+    """
+    system, rival = pair
+    called = asked(dataset, pair, design, Case("", str(design.protocol), "P@10"), ("P@10",))
+    known = (system, rival, *variations(rival), *beside(pair, design))
+    own, *others = (_setting(each.identity()) for each in known)
     name = "tuning on the test"
-    settings = set()
+    settings = {own}
     for path in sorted(cells_dir().glob("??/*.parquet")):
         cell = _cell_of(path)
         if (
@@ -104,10 +121,19 @@ def asked_often(dataset: Any, design: Options, system: System) -> Signal:
             and cell["dataset"] == called.dataset
             and cell["system"]["algorithm"] == system.algorithm
         ):
-            settings.add(json.dumps(cell["system"]["parameters"], sort_keys=True))
-    settings.add(json.dumps(dict(system.parameters), sort_keys=True))
-    text = f"{len(settings)} settings of {system.algorithm} were measured on these folds"
-    return Signal(name, len(settings) > MOST_SETTINGS, text, "07_offline_options")
+            settings.add(_setting(cell["system"]))
+    counted = len(settings - (set(others) - {own}))
+    what = (
+        "sets of scores from elsewhere"
+        if system.algorithm == FromScores.__name__
+        else f"settings of {system.algorithm}"
+    )
+    text = f"{counted:,} {what} were measured on these folds on this machine"
+    return Signal(name, counted > MOST_SETTINGS, text, "07_offline_options")
+
+
+def _setting(identity: Mapping[str, Any]) -> str:
+    return json.dumps(identity, sort_keys=True)
 
 
 def _cell_of(path: Path) -> dict[str, Any] | None:
@@ -125,10 +151,13 @@ def seen(values: Mapping[str, Mapping[str, float]], depth: int, splits: Sequence
         np.minimum(split.test.user_counts(), depth).sum() / (depth * split.test.n_users)
         for split in splits
     ])  # fmt: skip
-    shares = {system.name: values[f"judged@{depth}"][system.name] / possible for system in systems}
-    most = max(shares, key=lambda name: shares[name])
-    text = f"{most} fills {shares[most]:.0%} of the places that test ratings could fill with them"
-    return Signal("the test is known to a system", bool(shares[most] > MOST_SEEN), text)
+    judged = values[f"judged@{depth}"]
+    most = max((system.name for system in systems), key=lambda called: judged[called])
+    text = f"{most} fills {judged[most] / possible:.0%} of the places that test ratings could fill"
+    text += f" with them, random lists {judged[CHANCE] / possible:.0%}"
+    # Where few items are left, whoever ranks them shows the test.
+    beyond = (judged[most] - judged[CHANCE]) / max(possible - judged[CHANCE], 1e-9)
+    return Signal("the test is known to a system", bool(beyond > MOST_SEEN), text)
 
 
 def popular(own: Difference, headless: Mapping[str, Any] | None) -> Signal:
@@ -138,10 +167,9 @@ def popular(own: Difference, headless: Mapping[str, Any] | None) -> Signal:
     if headless is None or "lead" not in headless:
         return Signal(name, False, "without the most popular items it cannot be measured here")
     rest = Difference(**headless["lead"])
-    text = (
-        f"without the most popular tenth of the items the lead is {rest.lead:.4f} "
-        f"[{rest.low:.4f}, {rest.high:.4f}]"
-    )
+    if np.isnan(rest.lead):
+        return Signal(name, False, "without the most popular items there is nobody to compare")
+    text = f"without the most popular tenth of the items the lead is {_said(rest)}"
     return Signal(name, own.low > 0 and not rest.low > 0, text, chapter)
 
 
@@ -164,8 +192,8 @@ def tied(
         f"over all orders of equal scores the lead is {expected.lead:.4f}, and {own.lead:.4f} in "
         "the order that was drawn"
     )
-    moved = abs(expected.lead - own.lead) > OF_LEAD * abs(own.lead)
-    return Signal(name, moved or expected.lead * own.lead < 0, text, "01_design_alternatives")
+    moved = abs(expected.lead - own.lead) > OF_LEAD * abs(own.lead) + _NOTHING
+    return Signal(name, moved, text, "01_design_alternatives")
 
 
 def untuned(
@@ -188,17 +216,23 @@ def untuned(
         for other in others
         if other.name not in results.left_out
     }
+    gains = {other: gain for other, gain in gains.items() if not np.isnan(gain.lead)}
     if not gains:
         return Signal(name, False, f"no other setting of {rival.name} can be trained on these data")
     best = max(gains, key=lambda other: gains[other].lead)
     gain = gains[best]
     text = (
-        f"of {len(gains)} other settings {best.name} is the best, {gain.lead:.4f} "
-        f"[{gain.low:.4f}, {gain.high:.4f}] ahead of {rival.name}, whose distance to "
-        f"{pair[0].name} is {own.lead:.4f}"
+        f"the best of {len(gains)} other settings, {best.name}, is {_said(gain)} ahead of "
+        f"{rival.name}, whose distance to {pair[0].name} is {own.lead:.4f}"
     )
     sure = gain.p * len(gains) < 0.05 and gain.lead > 0
     return Signal(name, bool(sure and gain.lead > OF_LEAD * abs(own.lead)), text, "systems")
+
+
+def _said(lead: Difference) -> str:
+    if np.isnan(lead.low):
+        return f"{lead.lead:+.4f} (no interval)"
+    return f"{lead.lead:+.4f} [{lead.low:+.4f}, {lead.high:+.4f}]"
 
 
 def variations(system: System) -> list[System]:
