@@ -17,6 +17,7 @@ import click
 import yaml
 
 from recbias._system.places import cache_dir, clone_root
+from recbias.cli.audit import audit
 from recbias.cli.claims import claims
 from recbias.cli.entry import main
 from recbias.cli.listing import metrics, protocols, splits, systems
@@ -65,7 +66,7 @@ _SHOWN = 5
 """Differences of a result that `verify` names."""
 
 
-for command in (measure, metrics, systems, splits, protocols, claims):
+for command in (audit, measure, metrics, systems, splits, protocols, claims):
     main.add_command(command)
 
 

@@ -155,6 +155,11 @@ class FromScores:
         plain = Path(self.path.replace("{fold}", ""))
         return plain.stem if plain.suffix in _SUFFIXES else plain.name
 
+    @property
+    def is_list(self) -> bool:
+        """Whether the files hold lists, which end somewhere, rather than scores."""
+        return read_scores(_files(self.path)[0], self.column, self.rank, fold=0).is_list
+
     def at_fold(self, fold: int, n_folds: int) -> None:
         """Learn which fold is fitted next, of how many.
 

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from recbias.book.figures.panels import (
+    COLOURS,
     MARKS,
     abreast,
     errors,
@@ -21,7 +22,7 @@ from recbias.book.figures.panels import (
     part_rows,
     rows_of,
 )
-from recbias.book.figures.style import COLOURS, FONT_SIZE, SHORT, WIDTH, row_height, wrapped
+from recbias.book.figures.style import FONT_SIZE, SHORT, WIDTH, row_height, wrapped
 from recbias.claims.regions import defined
 
 

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import LogLocator, NullLocator
 
 from recbias.book.figures.panels import (
+    COLOURS,
     MARKS,
     Words,
     abreast,
@@ -24,7 +25,7 @@ from recbias.book.figures.panels import (
     part_rows,
     rows_of,
 )
-from recbias.book.figures.style import COLOURS, FONT_SIZE, SHORT, WIDTH, row_height, wrapped
+from recbias.book.figures.style import FONT_SIZE, SHORT, WIDTH, row_height, wrapped
 
 _RULES = ("-", "--", ":")
 _SPREAD = 0.56

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullFormatter, NullLocator
 
 from recbias.book.figures.panels import (
+    COLOURS,
     MARKS,
     STYLES,
     Chosen,
@@ -29,7 +30,7 @@ from recbias.book.figures.panels import (
     of_panel,
     rows_of,
 )
-from recbias.book.figures.style import COLOURS, SHORT, WIDTH
+from recbias.book.figures.style import SHORT, WIDTH
 
 _RULE: Mapping[str, Any] = {"color": "0.25", "linewidth": 1.2, "zorder": 1}
 _DIAMOND: Mapping[str, Any] = {

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullFormatter
 
-from recbias.book.figures.panels import STYLES, extra_height, finished, names_in
-from recbias.book.figures.style import COLOURS, SHORT, WIDTH, row_height, wrapped
+from recbias.book.figures.panels import COLOURS, STYLES, extra_height, finished, names_in
+from recbias.book.figures.style import SHORT, WIDTH, row_height, wrapped
 
 _LOUD = (0, 3, 2, 4)
 
@@ -82,4 +83,4 @@ def _name_columns(axis: Axes, names: list[str]) -> None:
     axis.xaxis.tick_top()
     axis.grid(visible=False)
     axis.tick_params(length=0)
-    axis.spines[:].set_visible(False)
+    sns.despine(ax=axis, left=True, bottom=True)

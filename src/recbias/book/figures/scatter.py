@@ -16,6 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from recbias.book.figures.panels import (
+    COLOURS,
     abreast,
     extra_height,
     finished,
@@ -23,7 +24,7 @@ from recbias.book.figures.panels import (
     names_in,
     rows_of,
 )
-from recbias.book.figures.style import COLOURS, NARROW, SHORT
+from recbias.book.figures.style import NARROW, SHORT
 from recbias.claims.regions import defined
 
 FloatArray = npt.NDArray[np.float64]

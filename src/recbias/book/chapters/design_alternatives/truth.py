@@ -192,8 +192,9 @@ def agreement_with_truth(table: Table) -> pd.DataFrame:
 def truth_by_kind(table: Table) -> pd.DataFrame:
     """Average over the worlds of each kind how well each design orders the systems."""
     rows = []
-    by_kind = agreement_with_truth(table).groupby(["world", "design"], sort=False)
-    for (kind, design), worlds in by_kind:
+    agreement = agreement_with_truth(table).set_index(["world", "design"])
+    for kind, design in dict.fromkeys(agreement.index):
+        worlds = agreement.loc[[(kind, design)]]
         options = _options(table.given["worlds"][kind])
         tau = over_worlds(worlds["tau"].to_numpy())
         choice = _CHOICE_WORDS[options.choice]

@@ -1,0 +1,443 @@
+"""One comparison of a reader, judged: what is asked, in which order, and the record of it all."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from recbias.audit import comparison, signals
+from recbias.audit.comparison import Case, Difference, asked, lead
+from recbias.audit.design import DEFAULT_METRIC, around, own_design
+from recbias.audit.page import page_of, percent
+from recbias.audit.rule import EXIT_CODES, answer, because, rule_said
+from recbias.audit.sides import is_scores, is_whole, side
+from recbias.audit.words import change_said
+from recbias.data.datasets import Dataset, load_dataset
+from recbias.data.datasets.describe import describe
+from recbias.data.selection import Selection
+from recbias.errors import ConfigError, DataWarning, MissingData, StoreError
+from recbias.experiment.decisions import methods_paragraph
+from recbias.experiment.engine import Workers
+from recbias.experiment.options import Options
+from recbias.experiment.run import Results, run
+from recbias.experiment.store import write_atomically
+from recbias.metrics import Metric
+from recbias.multiverse import Universes, trusted, universes
+from recbias.protocol.testset import dataset_splits
+from recbias.recommenders import System, as_system, line_up
+
+__all__ = ["Audit", "audit", "read_audit"]
+
+FORMAT = 1
+_POINTS = 240
+"""Of the curve of universes that a page shows."""
+_SEEDS = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit:
+    """What an audit found.
+
+    Attributes
+    ----------
+    record : dict
+        Everything, as JSON has it: ``sentence``, ``own``, ``data``, ``designs``, ``multiverse``,
+        ``samples``, ``seeds``, ``users``, ``hidden``, ``signals``, ``methods``, ``versions``.
+    """
+
+    record: Mapping[str, Any]
+
+    @property
+    def answer(self) -> str:
+        """``"holds"``, ``"does not hold"`` or ``"open"``."""
+        return str(self.record["sentence"]["answer"])
+
+    @property
+    def exit_code(self) -> int:
+        """0, 3 or 4, so that a script can hold a paper to its claim."""
+        return next(code for said, code in EXIT_CODES.items() if said == self.answer)
+
+    def __repr__(self) -> str:
+        return str(self.record["sentence"]["paragraph"])
+
+    def save(self, out: Path) -> None:
+        """Write ``OUT.html`` and ``OUT.json``, each whole or not at all.
+
+        Parameters
+        ----------
+        out
+            Path without suffix, or one that ends in ``.html``.
+        """
+        text = json.dumps(self.record, indent=1, allow_nan=False) + "\n"
+        page = page_of(self.record)
+        write_atomically(out.with_suffix(".json"), text.encode())
+        write_atomically(out.with_suffix(".html"), page.encode())
+
+
+def read_audit(path: Path) -> Mapping[str, Any]:
+    """Read the record of an audit.
+
+    Raises
+    ------
+    MissingData
+        If there is no such file.
+    StoreError
+        If it is not what `Audit.save` writes.
+    """
+    if not path.is_file():
+        raise MissingData(f"no file {path}\nname the JSON that an audit left beside its page")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["format"] != FORMAT:
+            raise StoreError(
+                f"{path}: of format {record['format']}, expected {FORMAT}; audit again"
+            )
+        page_of(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(f"{path}: not the record of an audit ({error!r})") from None
+    return dict(record)
+
+
+def audit(
+    dataset: Any,
+    a: Any,
+    b: Any = None,
+    *,
+    protocol: str | None = None,
+    metric: str = DEFAULT_METRIC,
+    split: str = "k-fold 5",
+    seed: int = 1,
+    select: str = "",
+    options: Mapping[str, Sequence[str]] | None = None,
+    workers: Workers = 1,
+    data_dir: Path | None = None,
+) -> Audit:
+    """Say whether "A beats B" holds on these data, whatever one decides.
+
+    Parameters
+    ----------
+    dataset
+        Name of a dataset, path of a table of ratings, or the table itself.
+    a, b
+        Systems, classes or objects with ``fit`` and ``score``, or texts as
+        :func:`recbias.audit.sides.side` reads them. Scores of another program
+        (:class:`~recbias.recommenders.FromScores`) cannot be trained on other ratings, so that the
+        split is no decision then. Without `b` it is the best of the package's baselines
+        (`line_up("modern")`) under the reader's own design: chosen on the test, so that chance
+        helps it, and not A.
+    protocol, metric, split, seed, select
+        The reader's own design.
+    options
+        Texts by decision, as of :func:`recbias.multiverse.universes`; by default the defensible
+        ones, the reader's own first. What no decision sets is as in the reader's own design.
+    workers
+        Local processes. The results do not depend on it.
+    data_dir
+        Folder that holds datasets.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    ConfigError, DataError, MissingData, TrainingError
+        As `recbias.run`.
+
+    Examples
+    --------
+    >>> few = {"C1": ("AI-AN-AR", "condensed"), "C2": ("metric: P@10", "metric: nDCG@10")}
+    >>> found = audit("world(users=60,items=80)", "Popularity", "Random", split="ratio 0.5",
+    ...               options=few)
+    >>> found.answer in ("holds", "open", "does not hold"), sorted(found.record)[:3]
+    (True, ['data', 'designs', 'format'])
+    """
+    loaded = load_dataset(dataset, data_dir=data_dir)
+    design = own_design(loaded, protocol, metric, split, seed, select)
+    least = design.protocol.min_rating
+    first = _side(a, least)
+    if b is None:
+        second, baselines = comparison.strongest(
+            dataset, first, design, line_up("modern", min_rating=least)[1:],
+            workers=workers, data_dir=data_dir,
+        )  # fmt: skip
+    else:
+        second, baselines = _side(b, least), {}
+    if first.name == second.name:
+        raise ConfigError(
+            f"both sides are called {first.name}\nname them: --a mine=PATH, or --b theirs=PATH"
+        )
+    asks = _Audit(dataset, loaded, design, (first, second), workers, data_dir)
+    found = asks.judged(options)
+    return Audit({**found.record, "baselines": _plain(baselines)}) if baselines else found
+
+
+def _side(given: Any, min_rating: float) -> System:
+    return side(given, min_rating=min_rating) if isinstance(given, str) else as_system(given)
+
+
+@dataclass(frozen=True)
+class _Audit:
+    """What all parts of one audit share."""
+
+    dataset: Any
+    loaded: Dataset
+    design: Options
+    pair: tuple[System, System]
+    workers: Workers
+    data_dir: Path | None
+
+    def judged(self, options: Mapping[str, Sequence[str]] | None) -> Audit:
+        """Go through all parts, the reader's own design first."""
+        whole = all(map(is_whole, self.pair))
+        trainable = not any(map(is_scores, self.pair))
+        chosen = comparison.cases(self.design, whole_lists=whole)
+        start = None if options is None else str(self.design)
+        if options is None:
+            options = around(self.design, self.loaded, trainable=trainable, whole_lists=whole)
+        kept = Selection.parse(str(self.design.select)).of(self.loaded, seed=self.design.seed)
+        splits = dataset_splits(kept, str(self.design.split), seed=self.design.seed)
+        parts: dict[str, Callable[[], Any]] = {
+            "your design": self._own,
+            "other designs": lambda: self._compared(chosen),
+            "all designs": lambda: self._universes(options, start),
+            "samples": lambda: self._sampled() if whole else [],
+            "seeds": lambda: self._seeds() if trainable else [],
+            "what accuracy hides": self._hidden,
+        }
+        found: dict[str, Any] = {}
+        warned: dict[str, None] = {}
+        with tqdm(parts.items(), desc="audit", unit="part", leave=False) as bar:
+            for name, part in bar:
+                bar.set_postfix_str(name)
+                found[name], said = _said_of_data(part)
+                warned |= dict.fromkeys(said)
+        results, said = found["your design"], list(warned)
+        own = lead(results, self.pair, str(self.design.measured))
+        designs = found["other designs"]
+        designs[0]["optimum"] = comparison.optimum(splits, self.design)
+        multiverse = found["all designs"]
+        won, lost = (multiverse["shares"]["decisions"][name] for name in ("wins", "loses"))
+        verdict = answer(own.low, own.high, won, lost)
+        depth = found["what accuracy hides"]["depth"]
+        lists = found["what accuracy hides"]["lists"]
+        headless = next((row for row in designs if row["design"] == comparison.HEADLESS), None)
+        grid = self.dataset, self.pair, self.design, own, self.workers, self.data_dir
+        looked = [
+            signals.timed(kept, splits),
+            signals.seen(lists, depth, splits, self.pair),
+            signals.short(lists, depth, said, self.pair),
+            signals.dropped(results, self.design, splits),
+            signals.popular(own, headless),
+            *_said_of_data(lambda: [signals.tied(*grid), signals.untuned(*grid)])[0],
+            signals.asked_often(self.dataset, self.design, self.pair),
+        ]
+        names = [system.name for system in self.pair]
+        record = {
+            "format": FORMAT,
+            "sentence": {
+                "a": names[0],
+                "b": names[1],
+                "answer": verdict,
+                "rule": rule_said(*names),
+                "paragraph": _paragraph(names, verdict, own, self.design.measured, multiverse),
+            },
+            "own": {"options": str(self.design), "lead": own._asdict()},
+            "data": {**self._data(kept), "warned": said},
+            "designs": designs,
+            "multiverse": multiverse,
+            "samples": {
+                "rows": found["samples"],
+                "enough": comparison.enough(found["samples"]) if found["samples"] else None,
+            },
+            "seeds": found["seeds"],
+            "users": comparison.thirds(
+                results, self.pair, self.design.measured, kept, self.design.protocol.min_rating
+            ),
+            "hidden": found["what accuracy hides"],
+            "signals": [signal._asdict() for signal in looked],
+            "methods": methods_paragraph(self.design, results.dataset),
+            "versions": {"recbias": version("recbias"), "data": self.loaded.ratings.content_hash},
+        }
+        return Audit(_plain(record))
+
+    def _own(self) -> Results:
+        case = Case("own", str(self.design.protocol), str(self.design.measured))
+        return run(
+            asked(self.dataset, self.pair, self.design, case, (case.metric,)),
+            workers=self.workers, data_dir=self.data_dir,
+        )  # fmt: skip
+
+    def _compared(self, chosen: Sequence[Case]) -> list[dict[str, Any]]:
+        return comparison.compared(
+            self.dataset, self.pair, self.design, chosen,
+            workers=self.workers, data_dir=self.data_dir,
+        )  # fmt: skip
+
+    def _universes(self, options: Mapping[str, Sequence[str]], start: str | None) -> dict[str, Any]:
+        found = universes(
+            self.dataset, *self.pair, options, start=start,
+            seeds=(self.design.seed,), workers=self.workers, data_dir=self.data_dir,
+        )  # fmt: skip
+        return _said(found, self.loaded, self.design.protocol.min_rating)
+
+    def _sampled(self) -> list[dict[str, Any]]:
+        return comparison.sampled(
+            self.dataset, self.pair, self.design, n_items=self.loaded.ratings.n_items,
+            workers=self.workers, data_dir=self.data_dir,
+        )  # fmt: skip
+
+    def _seeds(self) -> list[dict[str, Any]]:
+        seeds = [self.design.seed + further for further in range(1, _SEEDS)]
+        return comparison.other_seeds(
+            self.dataset, self.pair, self.design, seeds,
+            workers=self.workers, data_dir=self.data_dir,
+        )  # fmt: skip
+
+    def _hidden(self) -> dict[str, Any]:
+        return comparison.hidden(
+            self.dataset, self.pair, self.design, workers=self.workers, data_dir=self.data_dir
+        )
+
+    def _data(self, kept: Dataset) -> dict[str, Any]:
+        ratings = kept.ratings
+        liked = ratings.value >= self.design.protocol.min_rating
+        without = ratings.n_users - len(np.unique(ratings.user[liked]))
+        return {
+            "title": self.loaded.title,
+            "said": describe(ratings, self.design.protocol.min_rating),
+            "read as": list(self.loaded.understood),
+            "users without likes": int(without),
+            "cannot test": dict(self.loaded.info.cannot_test),
+        }
+
+
+def _said_of_data(part: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """Do a part, and keep what it warned of: a page has room for it, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        found = part()
+    of_data = [each.message for each in caught if issubclass(each.category, DataWarning)]
+    for each in caught:
+        if not issubclass(each.category, DataWarning):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    return found, [str(message).partition("\n")[0] for message in of_data]
+
+
+def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, Any]:
+    """Say what all designs say together."""
+    shares = found.shares()
+    try:
+        flips = found.flips()
+        changed = flips["changed"].tolist()
+        changes = int(flips["changes"].iloc[0]) if len(flips) else None
+        reason = ""
+    except ConfigError as error:  # nobody wins under the own design
+        changed, changes, reason = [], None, str(error).partition("\n")[0]
+    curve = found.table["effect"].abs() * found.table["sign"]
+    ordered = np.sort(curve.dropna().to_numpy(dtype=np.float64))  # users may not differ at all
+    places = np.unique(np.linspace(0, max(len(ordered) - 1, 0), _POINTS).round().astype(int))
+    places = places[: len(ordered)]
+    weighed = trusted(found, dataset, min_rating)
+    by_option = {
+        decision: {
+            text or "none": _won(np.take(found.signs, place, axis=axis))
+            for place, text in enumerate(texts)
+        }
+        for axis, (decision, texts) in enumerate(found.options.items())
+        if len(texts) > 1
+    }
+    return {
+        "universes": len(found.table),
+        "shares": shares.to_dict("index"),
+        "changes": changes,
+        "flips": changed,
+        "flips said": [change_said(each, found.options) for each in changed],
+        "no start": reason,
+        "curve": ordered[places].tolist(),
+        "by option": by_option,
+        "importance": found.importance()["effect"].to_dict(),
+        "joint p": next(iter(found.joint_test()["p"]), None),  # of one user there is none
+        "refused": found.refused.to_dict("records"),
+        "trust": {"says": weighed.says, "text": str(weighed)},
+    }
+
+
+def _won(signs: np.ndarray[Any, Any]) -> float | None:
+    known = signs[signs != 0]
+    return float((known > 0).mean()) if known.size else None
+
+
+def _paragraph(
+    names: Sequence[str],
+    verdict: str,
+    own: Difference,
+    metric: Metric,
+    multiverse: Mapping[str, Any],
+) -> str:
+    """Write the verdict as a paper can quote it."""
+    a, b = names
+    shares = multiverse["shares"]["decisions"]
+    why = because(own.low, own.high, shares["wins"], shares["loses"])
+    said = f'"{a} beats {b}" {verdict if verdict != "open" else "is open"}: {why}.'
+    text = (
+        f"{said} Under your design {_own_said(names, own, metric)} "
+        f"Of {multiverse['universes']:,} defensible designs, the options of each decision "
+        f"weighing alike, {a} wins in {percent(shares['wins'])} and loses in "
+        f"{percent(shares['loses'])}."
+    )
+    if multiverse["no start"]:
+        return f"{text} Nobody wins in the first of them, so that no change turns the winner."
+    changes = multiverse["changes"]
+    if changes is None:
+        return f"{text} No change of designs turns the winner."
+    n_flips = len(multiverse["flips"])
+    number = (
+        "One change is" if multiverse["changes"] == 1 else f"{multiverse['changes']} changes are"
+    )
+    others = f" – or any of {n_flips - 1:,} others" if n_flips > 2 else " – or one other"
+    return (
+        f"{text} {number} enough to turn the winner – {multiverse['flips said'][0]}"
+        f"{others if n_flips > 1 else ''}."
+    )
+
+
+def _own_said(names: Sequence[str], own: Difference, metric: Metric) -> str:
+    """Say how far A is ahead under the reader's own design."""
+    a, b = names
+    less = "" if metric.declaration.better == "higher" else ", of which less is better"
+    if np.isnan(own.lead):
+        return f"nobody has a value of {metric} under both."
+    if own.lead == 0:
+        text = f"{a} and {b} are level in {metric}{less}"
+    else:
+        where = "ahead of" if own.lead > 0 else "behind"
+        text = f"{a} is {abs(own.lead):.4f} {where} {b} in {metric}{less}"
+    users = f"{own.n_users:,} user{'s' * (own.n_users != 1)}"
+    if np.isnan(own.low):
+        return f"{text} ({users}, too few for an interval)."
+    ends = sorted((abs(own.low), abs(own.high))) if own.low * own.high > 0 else None
+    interval = f"{ends[0]:.4f} to {ends[1]:.4f}" if ends else f"{own.low:+.4f} to {own.high:+.4f}"
+    return f"{text} (95 % interval {interval}, {users})."
+
+
+def _plain(value: Any) -> Any:
+    """Turn numbers into those of JSON; what is undefined becomes null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

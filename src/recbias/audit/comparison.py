@@ -1,0 +1,439 @@
+"""The comparison under the reader's design and five others, user by user, and what it hides."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from recbias.data.datasets import Dataset
+from recbias.data.ratings import exact
+from recbias.errors import ConfigError, DataError, TrainingError
+from recbias.experiment.engine import Workers
+from recbias.experiment.grid import Grid
+from recbias.experiment.measurement import measure
+from recbias.experiment.options import Options
+from recbias.experiment.run import Results, run
+from recbias.metrics import Metric, parse_metric
+from recbias.protocol.splits import Split
+from recbias.recommenders import System
+from recbias.recommenders.non_personalised import OracleRanking
+
+__all__ = [
+    "CHANCE",
+    "DEPTHS",
+    "HEADLESS",
+    "Case",
+    "Difference",
+    "asked",
+    "beside",
+    "cases",
+    "compared",
+    "enough",
+    "hidden",
+    "lead",
+    "optimum",
+    "other_seeds",
+    "sampled",
+    "strongest",
+    "thirds",
+]
+
+DEPTHS = (20, 50, 100, 200, 500, 1000)
+"""Sizes of samples of candidates that are held against all items."""
+
+HEADLESS = "without the most popular tenth of the items"
+"""How the design is called that leaves out the head."""
+
+CHANCE = "Random"
+"""How the system is called that chance is."""
+
+BESIDE = (
+    (CHANCE, "Random"),
+    ("Popularity", "Popularity"),
+    ("Positive counts", "RelevantPopularity"),
+)
+"""What every comparison is seen beside: names and algorithms."""
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Case(NamedTuple):
+    """One design: what a reader calls it, protocol, metric, test side."""
+
+    words: str
+    protocol: str
+    metric: str
+    test: str = "observed"
+
+
+class Difference(NamedTuple):
+    """How far A is ahead of B, in the direction in which more is better."""
+
+    lead: float
+    low: float
+    high: float
+    p: float
+    n_users: int
+    test: str
+
+
+def cases(design: Options, *, whole_lists: bool) -> list[Case]:
+    """Name the reader's design and five others, each of which a paper of the book argues for.
+
+    Parameters
+    ----------
+    design
+        The reader's own.
+    whole_lists
+        Whether both systems have a score for every item; lists that were cut off answer neither
+        what looks at test items alone, nor samples.
+    """
+    rel = f"rel>={exact(design.protocol.min_rating)}"
+    depth = design.metric.cutoff or 10
+    full = f"AI-AN-AR {rel}"
+    found = [
+        Case("your own design", str(design.protocol), str(design.measured), str(design.test)),
+        Case("likes found near the top count more", full, f"nDCG@{depth}"),
+        Case("dislikes shown, fewer are better", full, f"antiP@{depth}"),
+        Case("users with nothing to find left out", f"{full} users=relevant", f"P@{depth}"),
+        Case(HEADLESS, full, f"P@{depth}", "observed head=10%"),
+    ]
+    if whole_lists:
+        found += [
+            Case("only what the user rated is ranked", f"{full} condensed", f"P@{depth}"),
+            Case("items of the same popularity only (P1R)", f"AI-AN-P1R m=10 {rel}", f"P@{depth}"),
+        ]
+    own = found[0]
+    others = [case for case in found[1:] if case[1:] != own[1:]]
+    return [own, *others]
+
+
+def compared(
+    dataset: str,
+    pair: tuple[System, System],
+    design: Options,
+    chosen: Sequence[Case],
+    *,
+    workers: Workers = 1,
+    data_dir: Path | None = None,
+) -> list[dict[str, Any]]:
+    """Measure both systems, and those that they are seen beside, under each design.
+
+    Returns
+    -------
+    list of dict
+        Of each design its words, protocol, metric and whether more is better; ``values`` by system:
+        value, low, high; ``lead`` of the first system, as `Difference`. Or the ``reason`` why it
+        cannot be measured on these data.
+    """
+    systems = [*pair, *beside(pair, design)]
+    rows = []
+    for case in chosen:
+        row: dict[str, Any] = {
+            "design": case.words,
+            "protocol": case.protocol,
+            "test": case.test,
+            "metric": case.metric,
+            "more is better": parse_metric(case.metric).declaration.better == "higher",
+        }
+        try:
+            results = run(
+                asked(dataset, systems, design, case, (case.metric,)),
+                workers=workers, data_dir=data_dir,
+            )  # fmt: skip
+            _refuse_left_out(results, pair)
+        except (ConfigError, DataError, TrainingError) as error:
+            if case is chosen[0]:
+                raise
+            rows.append({**row, "reason": str(error).partition("\n")[0]})
+            continue
+        row["values"] = {
+            name: [row_["value"], row_["low"], row_["high"]]
+            for name, row_ in results.table("case", case.metric).to_dict("index").items()
+        }
+        row["lead"] = lead(results, pair, case.metric)._asdict()
+        rows.append(row)
+    return rows
+
+
+def lead(results: Results, pair: tuple[System, System], metric: str) -> Difference:
+    """Say how far the first system is ahead, positive where it is better."""
+    found = results.difference(pair[0].name, pair[1].name, metric, "case")
+    sign = 1 if parse_metric(metric).declaration.better == "higher" else -1
+    low, high = sorted((sign * found.low, sign * found.high))
+    return Difference(sign * found.difference, low, high, found.p, found.n_users, found.test)
+
+
+def beside(pair: Sequence[System], design: Options) -> list[System]:
+    """Name what a pair is seen beside."""
+    taken = {system.name for system in pair}
+    least = {"RelevantPopularity": {"min_rating": design.protocol.min_rating}}
+    return [
+        System(name, algorithm, least.get(algorithm, {}))
+        for name, algorithm in BESIDE
+        if name not in taken
+    ]
+
+
+def asked(
+    dataset: str, systems: Sequence[System], design: Options, case: Case, metrics: Sequence[str]
+) -> Grid:
+    """Ask for systems under one design, whose label is ``"case"``."""
+    return Grid(
+        dataset,
+        tuple(systems),
+        {"case": case.protocol},
+        tuple(metrics),
+        split=str(design.split),
+        seed=design.seed,
+        tests={"case": case.test},
+        select=str(design.select),
+    )
+
+
+def _refuse_left_out(results: Results, pair: Sequence[System]) -> None:
+    for system in pair:
+        if reason := results.left_out.get(system.name):
+            raise TrainingError(f"{system.name} cannot be trained on these data: {reason}")
+
+
+def strongest(
+    dataset: str,
+    first: System,
+    design: Options,
+    baselines: Sequence[System],
+    *,
+    workers: Workers = 1,
+    data_dir: Path | None = None,
+) -> tuple[System, dict[str, float]]:
+    """Choose the best baseline under the reader's design; give the values of all of them."""
+    rivals = tuple(system for system in baselines if system.name != first.name)
+    case = Case("baselines", str(design.protocol), str(design.measured))
+    results = run(
+        asked(dataset, rivals, design, case, (case.metric,)), workers=workers, data_dir=data_dir
+    )
+    values = {
+        system.name: results[system.name, "case", case.metric].value
+        for system in rivals
+        if system.name not in results.left_out
+    }
+    known = [name for name, value in values.items() if not np.isnan(value)]
+    if not known:
+        reasons = [f"{name}: {reason}" for name, reason in results.left_out.items()]
+        raise TrainingError(
+            "none of the baselines has a value on these data, so that nobody can be beaten\n"
+            + "\n".join(reasons[:3] or ["name one: --b SIDE"])
+        )
+    more = design.metric.declaration.better == "higher"
+    best = (max if more else min)(known, key=lambda name: values[name])
+    return next(system for system in rivals if system.name == best), values
+
+
+def optimum(splits: Sequence[Split], design: Options) -> float | None:
+    """Measure the best ranking that is the same for everybody, from the test ratings themselves.
+
+    Parameters
+    ----------
+    splits
+        The folds.
+    design
+        Of full lists, and plain means over users; others have no such ranking.
+    """
+    metric, protocol = design.metric, design.protocol
+    mean = not protocol.averaging.weights and protocol.averaging.statistic == "mean"
+    full = str(protocol.rule) in ("AI-AN-AR", "TI-AN-AR") and not protocol.condensed
+    if metric.name not in ("P", "antiP") or not full or not mean:
+        return None
+    values = []
+    for split in splits:
+        best = OracleRanking(
+            split.test, "P" if metric.name == "P" else "antiP",
+            min_rating=design.protocol.min_rating,
+        )  # fmt: skip
+        best.fit(split.train)
+        measured = measure(best, split, str(metric), protocol=design.protocol, seed=design.seed)
+        values.append(measured[str(metric)].value)
+    return float(np.mean(values))
+
+
+_LISTS = ("judged", "antiP", "Served", "ARP", "Coverage", "Gini")
+
+
+def hidden(
+    dataset: str,
+    pair: tuple[System, System],
+    design: Options,
+    *,
+    workers: Workers = 1,
+    data_dir: Path | None = None,
+) -> dict[str, Any]:
+    """Measure what accuracy hides: misses, what is unrated, coverage, concentration, the cold.
+
+    Returns
+    -------
+    dict
+        ``lists``: by metric the value of each system, those of chance and of popularity among
+        them; ``users`` and ``items``: how far A is ahead among cold and other ones, or the reason
+        why that cannot be told.
+    """
+    depth = design.metric.cutoff or 10
+    rel = f"rel>={exact(design.protocol.min_rating)}"
+    full = Case("full lists", f"AI-AN-AR {rel}", f"P@{depth}")
+    systems = [*pair, *beside(pair, design)]
+    metrics = [f"{name}@{depth}" for name in _LISTS]
+    results = run(
+        asked(dataset, systems, design, full, metrics), workers=workers, data_dir=data_dir
+    )
+    values = results.values
+    lists = {
+        metric: {
+            row["system"]: row["value"]
+            for row in values[values["metric"] == metric].to_dict("records")
+        }
+        for metric in metrics
+    }
+    parts = {
+        "users with fewer than 5 training ratings": full._replace(
+            protocol=f"{full.protocol} users=trained<5"
+        ),
+        "users with 5 or more": full._replace(protocol=f"{full.protocol} users=trained>=5"),
+        "items with fewer than 5 training ratings": full._replace(test="observed items=trained<5"),
+        "items with 5 or more": full._replace(test="observed items=trained>=5"),
+    }
+    told: dict[str, Any] = {}
+    for words, case in parts.items():
+        try:
+            of_part = run(
+                asked(dataset, pair, design, case, (case.metric,)),
+                workers=workers, data_dir=data_dir,
+            )  # fmt: skip
+            told[words] = lead(of_part, pair, case.metric)._asdict()
+        except (ConfigError, DataError) as error:
+            told[words] = str(error).partition("\n")[0]
+    return {"depth": depth, "lists": lists, "parts": told}
+
+
+def sampled(
+    dataset: str,
+    pair: tuple[System, System],
+    design: Options,
+    *,
+    n_items: int,
+    workers: Workers = 1,
+    data_dir: Path | None = None,
+) -> list[dict[str, Any]]:
+    """Hold samples of candidates against all items: the expectation over all samples of a size.
+
+    Returns
+    -------
+    list of dict
+        ``t`` items in a sample (0: all), ``values`` of both, ``lead``. Of runs with one relevant
+        item each (1R), as who samples evaluates.
+    """
+    depth = design.metric.cutoff or 10
+    rel = f"rel>={exact(design.protocol.min_rating)}"
+    sizes = [t for t in DEPTHS if depth < t < n_items / 2]
+    texts = [f"P@{depth}", *(f"P@{depth}|t={t}" for t in sizes)]
+    case = Case("samples", f"AI-AN-1R {rel}", texts[0])
+    results = run(asked(dataset, pair, design, case, texts), workers=workers, data_dir=data_dir)
+    return [
+        {
+            "t": t,
+            "values": {system.name: results[system.name, "case", text].value for system in pair},
+            "lead": lead(results, pair, text)._asdict(),
+        }
+        for t, text in zip((0, *sizes), texts, strict=True)
+    ]
+
+
+def enough(rows: Sequence[Mapping[str, Any]]) -> int | None:
+    """Give the smallest sample from which on the winner is that of all items; none if none is."""
+    winner = np.sign(rows[0]["lead"]["lead"])
+    found = None
+    for row in sorted(rows[1:], key=lambda row: -row["t"]):
+        if np.sign(row["lead"]["lead"]) != winner:
+            break
+        found = row["t"]
+    return found
+
+
+def thirds(results: Results, pair: tuple[System, System], metric: Metric, dataset: Dataset,
+           min_rating: float) -> dict[str, Any]:  # fmt: skip
+    """Tell who gains and who loses, by activity and by the popularity of what they like.
+
+    Returns
+    -------
+    dict
+        ``users``, with a value under both; shares who ``gain`` and ``lose``; by ``activity`` and
+        ``popularity`` the mean difference of each third, its 95 % interval and the range of what
+        orders it.
+    """
+    frame = results.per_user(str(metric), "case", systems=[system.name for system in pair])
+    wide = frame.pivot(index="user_id", columns="system", values="value")
+    sign = 1 if metric.declaration.better == "higher" else -1
+    ratings = dataset.ratings
+    wide = wide.reindex(ratings.user_ids)
+    ahead = sign * (wide[pair[0].name] - wide[pair[1].name]).to_numpy(dtype=np.float64)
+    known = ~np.isnan(ahead)
+    liked = ratings.value >= min_rating
+    n_liked = np.bincount(ratings.user[liked], minlength=ratings.n_users)
+    popularity = np.bincount(
+        ratings.user[liked], ratings.item_counts()[ratings.item[liked]], ratings.n_users
+    )
+    average = np.divide(
+        popularity, n_liked, out=np.full(ratings.n_users, np.nan), where=n_liked > 0
+    )
+    return {
+        "users": int(known.sum()),
+        "gain": float((ahead[known] > 0).mean()) if known.any() else None,
+        "lose": float((ahead[known] < 0).mean()) if known.any() else None,
+        "activity": _by_third(ahead, ratings.user_counts().astype(np.float64)),
+        "popularity": _by_third(ahead, average),
+    }
+
+
+_NAMES = ("least", "middle", "most")
+
+
+def _by_third(ahead: FloatArray, order: FloatArray) -> list[dict[str, Any]]:
+    known = np.flatnonzero(~np.isnan(ahead) & ~np.isnan(order))
+    rows = []
+    ranked = known[np.argsort(order[known], kind="stable")]
+    for name, users in zip(_NAMES, np.array_split(ranked, 3), strict=True):
+        if len(users) < 2:
+            continue
+        values = ahead[users]
+        error = float(1.96 * values.std(ddof=1) / np.sqrt(len(values)))
+        mean = float(values.mean())
+        ends = float(order[users[0]]), float(order[users[-1]])
+        rows.append(
+            {"third": name, "users": len(users), "from": ends[0], "to": ends[1], "lead": mean,
+             "low": mean - error, "high": mean + error}
+        )  # fmt: skip
+    return rows
+
+
+def other_seeds(
+    dataset: str,
+    pair: tuple[System, System],
+    design: Options,
+    seeds: Sequence[int],
+    *,
+    workers: Workers = 1,
+    data_dir: Path | None = None,
+) -> list[dict[str, Any]]:
+    """Repeat the reader's design with other seeds: of split, training, ties and samples."""
+    own = Case("your own design", str(design.protocol), str(design.measured))
+    rows = []
+    for seed in seeds:
+        other = dataclasses.replace(design, seed=seed)
+        results = run(
+            asked(dataset, pair, other, own, (own.metric,)), workers=workers, data_dir=data_dir
+        )
+        rows.append({"seed": seed, "lead": lead(results, pair, own.metric)._asdict()})
+    return rows

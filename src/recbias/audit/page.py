@@ -1,0 +1,474 @@
+"""The page of an audit: one file that needs nothing else, from its record alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from recbias.audit.rule import SHARE, rule_said
+from recbias.audit.words import decision_said, option_said
+from recbias.experiment.typesetting import latex_text
+
+__all__ = ["page_of", "percent", "side_by_side"]
+
+_SIGNS = {"holds": "✓", "does not hold": "✗", "open": "?"}
+_SHOWN_SIGNALS = 3
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de;
+  --paper: #fff; --band: #f3f5f7; --a: #0b5cad; --b: #b35c00; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9da7b1; --line: #3d444d;
+  --paper: #14181d; --band: #1f252c; --a: #6cb0ff; --b: #f0a95b; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 60rem; padding: 1rem; color: var(--ink);
+  background: var(--paper); font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.6rem; line-height: 1.25; overflow-wrap: anywhere; }
+h2 { font-size: 1.2rem; margin-top: 2.2rem; border-top: 1px solid var(--line);
+  padding-top: .8rem; }
+.answer { font-weight: 700; border: 2px solid currentColor; border-radius: .4rem;
+  padding: 0 .4em; white-space: nowrap; }
+.holds { color: var(--a); } .does-not-hold { color: var(--b); } .open { color: var(--soft); }
+.soft { color: var(--soft); }
+p, li { overflow-wrap: anywhere; }
+.wide { overflow-x: auto; position: relative; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
+td:first-child { min-width: 9rem; } td.text { min-width: 14rem; }
+th { font-weight: 600; } td.n { white-space: nowrap; }
+.bar { background: var(--band); height: .8rem; min-width: 5rem; position: relative; }
+.bar i { background: var(--a); position: absolute; inset: 0 auto 0 0; }
+.bar b { position: absolute; left: 50%; top: -.1rem; bottom: -.1rem; width: 1px;
+  background: var(--ink); }
+svg { width: 100%; height: auto; display: block; }
+pre { background: var(--band); padding: .6rem; overflow-x: auto; white-space: pre-wrap;
+  overflow-wrap: anywhere; }
+summary { cursor: pointer; }
+@media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb;
+  --paper: #fff; --band: #f3f5f7; --a: #0b5cad; --b: #b35c00; }
+  body { max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
+  .wide { overflow: visible; } table { font-size: 8pt; } th { overflow-wrap: anywhere; }
+  th, td { padding-right: .4rem; } td:first-child, td.text { min-width: 0; }
+  td.n { white-space: normal; } tr, svg { break-inside: avoid; }
+  details::details-content { content-visibility: visible; display: block; } }
+"""
+
+
+def page_of(record: Mapping[str, Any]) -> str:
+    """Write the page of an audit.
+
+    Parameters
+    ----------
+    record
+        As :attr:`recbias.audit.Audit.record`; names in it are text, whatever they look like.
+    """
+    sentence = record["sentence"]
+    title = f"{sentence['a']} beats {sentence['b']}"
+    parts = [_first(record), _designs(record), _multiverse(record), _samples(record)]
+    parts += [_seeds(record), _users(record), _hidden(record), _signals(record), _data(record)]
+    parts += [_methods(record)]
+    return _whole(f"{title}: {sentence['answer']}", filter(None, parts))
+
+
+def side_by_side(records: Sequence[Mapping[str, Any]]) -> str:
+    """Write one page of several audits: what each says, and what it rests on."""
+    rows = []
+    for record in records:
+        sentence, found = record["sentence"], record["multiverse"]
+        fired = [signal["name"] for signal in record["signals"] if signal["fires"]]
+        changes = found["changes"]
+        rows.append(
+            [
+                f"{escape(sentence['a'])} beats {escape(sentence['b'])}<br>"
+                f"<span class='soft'>{escape(record['data']['title'])}</span>",
+                _badge(sentence["answer"]),
+                _lead(record["own"]["lead"]),
+                percent(found["shares"]["decisions"]["wins"]),
+                percent(found["shares"]["decisions"]["loses"]),
+                "–" if changes is None else str(changes),
+                escape("; ".join(fired)) or "none",
+            ]
+        )
+    heads = ["sentence", "answer", "lead, 95 % interval", "designs won", "lost",
+             "changes that turn it", "warnings"]  # fmt: skip
+    rule = escape(rule_said("A", "B"))
+    return _whole(
+        "Audits side by side",
+        ["<h1>Audits side by side</h1>", _table(heads, rows), f"<p class='soft'>{rule}</p>"],
+    )
+
+
+def _badge(answer: str) -> str:
+    kind = answer.replace(" ", "-")
+    return f'<span class="answer {kind}">{_SIGNS[answer]} {escape(answer)}</span>'
+
+
+def _whole(title: str, parts: Iterable[str]) -> str:
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(parts)
+        + "\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _first(record: Mapping[str, Any]) -> str:
+    sentence, said = record["sentence"], record["data"]["said"]
+    fired = [signal for signal in record["signals"] if signal["fires"]]
+    lines = [f"<li><strong>{escape(s['name'])}</strong>: {escape(s['evidence'])}</li>"
+             for s in fired[:_SHOWN_SIGNALS]]  # fmt: skip
+    more = len(fired) - _SHOWN_SIGNALS
+    if more > 0:
+        lines.append(f'<li><a href="#warnings">and {more} more</a></li>')
+    warned = f"<p>Warnings:</p><ul>{''.join(lines)}</ul>" if lines else (
+        "<p>Of the warnings below none fires.</p>"
+    )  # fmt: skip
+    return (
+        f"<h1>{escape(sentence['a'])} beats {escape(sentence['b'])} "
+        f"{_badge(sentence['answer'])}</h1>\n"
+        f"<p>{escape(sentence['paragraph'])}</p>\n{warned}\n"
+        f'<p class="soft">{escape(record["data"]["title"])}: {escape(said["size"])}.</p>\n'
+        f"<details><summary>The rule, fixed before any result</summary>"
+        f"<p>{escape(sentence['rule'])}</p></details>"
+    )
+
+
+def _designs(record: Mapping[str, Any]) -> str:
+    names = [record["sentence"]["a"], record["sentence"]["b"]]
+    known = [row for row in record["designs"] if "values" in row]
+    systems = list(dict.fromkeys(name for row in known for name in row["values"]))
+    rows = []
+    for row in record["designs"]:
+        said = f"{escape(row['design'])}<br><span class='soft'>{escape(row['metric'])}, " \
+               f"{'more' if row['more is better'] else 'less'} is better</span>"  # fmt: skip
+        if "reason" in row:
+            rows.append([said, f"not on these data: {escape(row['reason'])}"])
+            continue
+        values = row["values"]
+        numbers = (_number(values[name][0]) if name in values else "" for name in systems)
+        rows.append([said, _lead(row["lead"]), *numbers])
+    best = record["designs"][0].get("optimum")
+    note = "" if best is None else (
+        f"<p>The best ranking that is the same for everybody, which would have to know the test, "
+        f"reaches {_number(best)} under your design.</p>"
+    )  # fmt: skip
+    if baselines := record.get("baselines"):
+        listed = ", ".join(f"{name} {_number(value)}" for name, value in baselines.items())
+        note += (
+            f"<p>{escape(names[1])} is the best of the package's baselines, chosen on the test, so "
+            f"that chance helps it: {escape(listed)}.</p>"
+        )
+    return (
+        "<h2>Your design, and others</h2>\n"
+        f"<p>Where the interval of the lead lies above 0, {escape(names[0])} is better.</p>"
+        + _table(["design", "lead, 95 % interval", *systems], rows)
+        + note
+    )
+
+
+def _multiverse(record: Mapping[str, Any]) -> str:
+    found, names = record["multiverse"], [record["sentence"]["a"], record["sentence"]["b"]]
+    shares = found["shares"]
+    rows = [
+        [words, *(percent(shares[key][column]) for column in ("wins", "surely wins", "ties",
+                                                               "loses", "surely loses"))]
+        for key, words in (("decisions", "each decision's options alike"),
+                           ("universes", "each design alike"))
+    ]  # fmt: skip
+    decisive = [
+        [escape(decision_said(decision)), percent(effect)]
+        for decision, effect in sorted(found["importance"].items(), key=lambda row: -(row[1] or 0))
+        if effect and effect >= 0.01
+    ]
+    options = [
+        [escape(decision_said(decision)), escape(_option(decision, option)),
+         "" if share is None else _bar(share),
+         percent(share)]
+        for decision, by_option in found["by option"].items()
+        for option, share in by_option.items()
+    ]  # fmt: skip
+    flips = found["flips said"]
+    listed = "".join(f"<li>{escape(flip)}</li>" for flip in flips[:12])
+    more = f"<li>and {len(flips) - 12} more</li>" if len(flips) > 12 else ""
+    turning = (
+        "<p>Nobody wins in the first of them, so that no change turns the winner.</p>"
+    ) if found["no start"] else (
+        f"<p>What turns the winner with {found['changes']} "
+        f"change{'s' * (found['changes'] != 1)}:</p><ul>{listed}{more}</ul>"
+        if flips else "<p>Nothing turns the winner.</p>"
+    )  # fmt: skip
+    refused = "".join(
+        f"<li>{escape(row['reason'])} ({row['combinations']:,})</li>" for row in found["refused"]
+    )
+    return (
+        f"<h2>All {found['universes']:,} designs</h2>\n"
+        + _curve(found["curve"], names)
+        + _table(
+            ["share of designs in which " + names[0], "wins", "surely", "ties", "loses", "surely"],
+            rows,
+        )
+        + turning
+        + _fold(
+            "How often each option lets " + names[0] + " win",
+            _table(["decision", "option", "", "wins"], options),
+        )
+        + _fold(
+            "Which decisions decide",
+            "<p>Shares of what turns the sign (Shapley effects).</p>"
+            + _table(["decision", "share"], decisive),
+        )
+        + _fold("What is known of the truth", f"<pre>{escape(found['trust']['text'])}</pre>")
+        + (_fold("Combinations that cannot be", f"<ul>{refused}</ul>") if refused else "")
+    )
+
+
+def _curve(points: Sequence[float], names: Sequence[str]) -> str:
+    if not points:
+        return ""
+    width, height, edge = 760, 220, 12
+    most = max(max(map(abs, points)), 1e-9)
+
+    def x(place: int) -> float:
+        return edge + (width - 2 * edge) * place / max(len(points) - 1, 1)
+
+    def y(value: float) -> float:
+        return height / 2 - (height / 2 - 24) * value / most
+
+    line = " ".join(f"{x(place):.1f},{y(value):.1f}" for place, value in enumerate(points))
+    says = f"Designs from the worst for {names[0]} to the best; above the line it is ahead"
+    return (
+        f'<div class="soft">{escape(names[0])} ahead</div>'
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(says)}">'
+        f'<line x1="0" x2="{width}" y1="{height / 2}" y2="{height / 2}" stroke="currentColor" '
+        'stroke-width="1"/>'
+        f'<polyline points="{line}" fill="none" stroke="var(--a)" stroke-width="3"/>'
+        "</svg>"
+        f'<div class="soft">{escape(names[1])} ahead</div>'
+        f'<p class="soft">{escape(says)}, in standard deviations of users\' differences '
+        f"(up to {most:.2f}).</p>"
+    )
+
+
+def _samples(record: Mapping[str, Any]) -> str:
+    rows = record["samples"]["rows"]
+    if len(rows) < 2:  # all items alone: there are too few for samples
+        return ""
+    names = list(rows[0]["values"])
+    enough = record["samples"]["enough"]
+    said = (
+        "Among all items nobody wins."
+        if not rows[0]["lead"]["lead"]
+        else (
+            "No sample of these sizes gives the winner of all items."
+            if enough is None
+            else f"In samples of {enough:,} items and more, the winner is that of all items."
+        )
+    )
+    return "<h2>Sampled candidates against all items</h2>\n" + f"<p>{said}</p>" + _table(
+        ["items in the sample", *names, "lead, 95 % interval"],
+        [[f"{row['t']:,}" if row["t"] else "all", *(_number(row["values"][n]) for n in names),
+          _lead(row["lead"])] for row in rows],
+    )  # fmt: skip
+
+
+def _seeds(record: Mapping[str, Any]) -> str:
+    if not record["seeds"]:
+        return ""
+    rows = [["yours", _lead(record["own"]["lead"])]]
+    rows += [[str(row["seed"]), _lead(row["lead"])] for row in record["seeds"]]
+    return "<h2>Other seeds</h2>\n<p>Of split, training, ties and samples.</p>" + _table(
+        ["seed", "lead, 95 % interval"], rows
+    )
+
+
+def _users(record: Mapping[str, Any]) -> str:
+    users, a = record["users"], record["sentence"]["a"]
+    rows = [
+        [f"{row['third']} {words}", f"{row['from']:,.0f} to {row['to']:,.0f}",
+         f"{row['users']:,}", _lead(row)]
+        for words, part in (("active", "activity"), ("popular likes", "popularity"))
+        for row in users[part]
+    ]  # fmt: skip
+    return (
+        "<h2>Who gains, and who loses</h2>\n"
+        f"<p>Of {users['users']:,} users {percent(users['gain'])} are better served by "
+        f"{escape(a)}, {percent(users['lose'])} worse.</p>"
+        + _table(
+            [
+                "third of the users",
+                "ratings, or mean ratings of what they like",
+                "users",
+                "lead, 95 % interval",
+            ],
+            rows,
+        )
+    )
+
+
+_WORDS = {
+    "judged": "share of the lists that is rated at all",
+    "antiP": "share that the user is known not to like",
+    "Served": "share of the places that are filled",
+    "ARP": "mean ratings of what is shown",
+    "Coverage": "share of the catalogue that is shown to anybody",
+    "Gini": "inequality of what is shown (0: all items alike)",
+}
+
+
+def _hidden(record: Mapping[str, Any]) -> str:
+    found = record["hidden"]
+    systems = list(next(iter(found["lists"].values())))
+    rows = [
+        [f"{escape(_WORDS[metric.partition('@')[0]])}<br><span class='soft'>{metric}</span>",
+         *(_number(values.get(name)) for name in systems)]
+        for metric, values in found["lists"].items()
+    ]  # fmt: skip
+    parts = [
+        [words, escape(told) if isinstance(told, str) else _lead(told)]
+        for words, told in found["parts"].items()
+    ]
+    return (
+        "<h2>What accuracy hides</h2>\n"
+        + _table(["", *systems], rows)
+        + _table([f"P@{found['depth']} among", "lead, 95 % interval"], parts)
+    )
+
+
+def _signals(record: Mapping[str, Any]) -> str:
+    rows = [
+        [
+            f"{'! ' if s['fires'] else ''}{escape(s['name'])}",
+            f"{'<strong>fires:</strong> ' if s['fires'] else 'no: '}{escape(s['evidence'])}",
+        ]
+        for s in sorted(record["signals"], key=lambda signal: not signal["fires"])
+    ]
+    ledger = (
+        "<p class='soft'>The claims of the four papers are not run here on these data; "
+        "the chapters do that: recbias run CHAPTER --dataset FILE.</p>"
+    )
+    return '<h2 id="warnings">Warnings</h2>\n' + _table(["warning", "evidence"], rows) + ledger
+
+
+def _data(record: Mapping[str, Any]) -> str:
+    said = record["data"]["said"]
+    rows = [
+        [escape(label), escape(text)] for label, text in said.items() if label != "memory"
+    ]  # of chapters, not of audits
+    rows.append(["users without likes", f"{record['data']['users without likes']:,}"])
+    rows += [["read as", escape(text)] for text in record["data"]["read as"]]
+    rows += [["warned of", escape(text)] for text in record["data"]["warned"]]
+    rows += [[f"cannot test: {escape(reason)}", escape(text)]
+             for reason, text in record["data"]["cannot test"].items()]  # fmt: skip
+    return "<h2>The data</h2>\n" + _table(["", ""], rows)
+
+
+def _methods(record: Mapping[str, Any]) -> str:
+    versions = record["versions"]
+    return (
+        "<h2>To write, and to repeat</h2>\n"
+        f"<pre>{escape(record['methods'])}</pre>"
+        + _fold("The table in LaTeX", f"<pre>{escape(latex_of(record))}</pre>")
+        + _fold("The table as CSV", f"<pre>{escape(csv_of(record))}</pre>")
+        + f'<p class="soft">{escape(record["own"]["options"])}<br>recbias '
+        f"{escape(versions['recbias'])}, data {escape(versions['data'])}</p>"
+    )
+
+
+def _flat(record: Mapping[str, Any]) -> list[tuple[str, str, str, float, float, float]]:
+    return [
+        (row["design"], row["metric"], system, *numbers)
+        for row in record["designs"]
+        for system, numbers in row.get("values", {}).items()
+    ]
+
+
+def latex_of(record: Mapping[str, Any]) -> str:
+    """Write the values of the designs as a table of the package booktabs."""
+    lines = [r"\begin{tabular}{lllrrr}", r"\toprule",
+             r"Design & Metric & System & Value & Low & High \\", r"\midrule"]  # fmt: skip
+    for *texts, value, low, high in _flat(record):
+        numbers = [_number(number) for number in (value, low, high)]
+        lines.append(" & ".join([*map(latex_text, texts), *numbers]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def csv_of(record: Mapping[str, Any]) -> str:
+    """Write the same as CSV."""
+    quoted = [
+        ",".join([*('"' + text.replace('"', '""') + '"' for text in texts), *map(_plain, numbers)])
+        for *texts, a, b, c in _flat(record)
+        for numbers in [(a, b, c)]
+    ]
+    return "\n".join(["design,metric,system,value,low,high", *quoted])
+
+
+def _plain(number: float | None) -> str:
+    return "" if number is None else repr(number)
+
+
+def _number(number: float | None) -> str:
+    if number is None:
+        return "–"
+    return f"{number:.4f}" if abs(number) < 10 else f"{number:,.0f}"
+
+
+def percent(share: float | None) -> str:
+    """Write a share so that none but all is 100 %, none but nothing 0 %, and 89.96 % is not 90."""
+    if share is None:
+        return "–"
+    whole = round(share, 9)
+    if whole in (0, 1):
+        return f"{100 * whole:.0f} %"
+    tenths = min(max(round(1000 * whole), 1), 999)
+    if whole < SHARE <= tenths / 1000:
+        tenths -= 1
+    return f"{tenths / 10:g} %"
+
+
+def _lead(numbers: Mapping[str, Any]) -> str:
+    if numbers["lead"] is None:
+        return "nobody"
+    text = f"{numbers['lead']:+.4f}"
+    if numbers["low"] is None:
+        return f"{text} (no interval)"
+    return f"{text} [{numbers['low']:+.4f}, {numbers['high']:+.4f}]"
+
+
+def _option(decision: str, option: str) -> str:
+    return option_said(decision, "" if option == "none" else option)
+
+
+def _bar(share: float) -> str:
+    return f'<div class="bar"><i style="width:{100 * share:.0f}%"></i><b></b></div>'
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table; cells are HTML, heads are text."""
+    said = ", ".join(filter(None, heads)) or "table"
+    top = "".join(f"<th scope='col'>{escape(head)}</th>" for head in heads)
+    body = "".join(
+        "<tr>" + "".join(_cell(cell, len(heads) - len(row) + 1 if place == len(row) - 1 else 1)
+                         for place, cell in enumerate(row)) + "</tr>"
+        for row in rows
+    )  # fmt: skip
+    head = f"<thead><tr>{top}</tr></thead>" if any(heads) else ""
+    return (
+        f"<div class='wide' tabindex='0' role='region' aria-label='{escape(said)}'>"
+        f"<table>{head}<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(cell: str, columns: int) -> str:
+    wide = f" colspan='{columns}'" if columns > 1 else ""
+    kind = " class='n'" if _NUMBER.match(cell) else " class='text'" if len(cell) > 40 else ""
+    return f"<td{kind}{wide}>{cell}</td>"
+
+
+_NUMBER = re.compile(r"[-+]?[\d,.]+( %)?( \[.*\]| to [\d,.]+)?$|nobody$|–$")
+
+
+def _fold(title: str, inner: str) -> str:
+    return f"<details><summary>{escape(title)}</summary>{inner}</details>"

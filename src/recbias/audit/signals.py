@@ -1,0 +1,268 @@
+"""Warnings of an audit: each a rule with its threshold, fixed beforehand, and its evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow.parquet
+
+from recbias._system.places import cells_dir
+from recbias.audit.comparison import CHANCE, Case, Difference, asked, beside, lead
+from recbias.data.datasets import Dataset
+from recbias.data.ratings import exact
+from recbias.errors import ConfigError, DataError
+from recbias.experiment.engine import Workers
+from recbias.experiment.options import Options
+from recbias.experiment.run import Results, run
+from recbias.protocol.leakage import leakage
+from recbias.protocol.splits import Split
+from recbias.recommenders import System
+from recbias.recommenders.base import algorithm, is_own
+from recbias.recommenders.elsewhere import FromScores
+
+__all__ = [
+    "Signal",
+    "asked_often",
+    "dropped",
+    "popular",
+    "seen",
+    "short",
+    "tied",
+    "timed",
+    "untuned",
+    "variations",
+]
+
+
+class Signal(NamedTuple):
+    """What was looked for, whether it was found, the evidence, and where the book says more."""
+
+    name: str
+    fires: bool
+    evidence: str
+    chapter: str = ""
+
+
+MOST_FUTURE = 0.05
+"""Of the test ratings that may be older than what models learned of other users."""
+FEWEST_SERVED = 0.95
+"""Of the places of the lists that have to be filled."""
+FEWEST_USERS = 0.95
+"""Of the users who have test ratings that have to carry the values."""
+MOST_SETTINGS = 10
+"""Of one algorithm that may have been measured on the same folds before one speaks of tuning."""
+MOST_SEEN = 0.75
+"""Of the places that test ratings could fill and chance leaves that a system may fill with them."""
+OF_LEAD = 0.25
+"""Share of A's lead that another setting of B, or another order of ties, may make up."""
+_NOTHING = 1e-12
+"""Below which a lead is what sums leave in their last digits."""
+
+
+def timed(dataset: Dataset, splits: Sequence[Split]) -> Signal:
+    """Look for training ratings that are newer than what is tested."""
+    name = "the future is in training"
+    if dataset.ratings.timestamp is None:
+        return Signal(name, False, "the data have no times, so that it cannot be told")
+    found = leakage(splits)
+    return Signal(name, found.others > MOST_FUTURE, str(found), "07_offline_options")
+
+
+def short(values: Mapping[str, Mapping[str, float]], depth: int, said: Sequence[str],
+          systems: Sequence[System]) -> Signal:  # fmt: skip
+    """Look for lists that end too early: sooner than random ones, which name all that is left."""
+    name = "lists are too short"
+    served = values[f"Served@{depth}"]
+    least = min((system.name for system in systems), key=lambda called: served[called])
+    text = f"{least} fills {served[least]:.1%} of the first {depth} places"
+    possible = max(served.values())
+    if possible < 1:
+        text += f", of which {possible:.1%} can be filled"
+    # What is said of scores from elsewhere begins so; of other warnings this is no evidence.
+    starts = tuple(f"{system.name}: under " for system in systems)
+    of_lists = [line for line in said if line.startswith(starts)]
+    if of_lists:
+        text += f"; {of_lists[0]}"
+    fires = bool(of_lists) or served[least] < FEWEST_SERVED * possible
+    return Signal(name, fires, text, "07_offline_options")
+
+
+def dropped(results: Results, design: Options, splits: Sequence[Split]) -> Signal:
+    """Look for users whom the average leaves out."""
+    tested = len(np.unique(np.concatenate([split.test.user for split in splits])))
+    systems = results.systems[:2]
+    values = results.per_user(str(design.measured), "case", systems=systems)["value"]
+    carry = int(values.notna().to_numpy().reshape(len(systems), -1).all(axis=0).sum())
+    text = f"{carry:,} of {tested:,} users with test ratings carry the values"
+    return Signal("users are left out", carry < FEWEST_USERS * tested, text, "07_offline_options")
+
+
+def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> Signal:
+    """Look for tuning on the test: many settings of one algorithm, measured on the same folds.
+
+    Those of the second system, and what else an audit itself measures, do not count.
+    """
+    system, rival = pair
+    called = asked(dataset, pair, design, Case("", str(design.protocol), "P@10"), ("P@10",))
+    known = (system, rival, *variations(rival), *beside(pair, design))
+    own, *others = (_setting(each.identity()) for each in known)
+    name = "tuning on the test"
+    settings = {own}
+    for path in sorted(cells_dir().glob("??/*.parquet")):
+        cell = _cell_of(path)
+        if (
+            cell is not None
+            and (cell["split"], cell["seed"]) == (str(design.split), design.seed)
+            and cell["dataset"] == called.dataset
+            and cell["system"]["algorithm"] == system.algorithm
+        ):
+            settings.add(_setting(cell["system"]))
+    counted = len(settings - (set(others) - {own}))
+    what = (
+        "sets of scores from elsewhere"
+        if system.algorithm == FromScores.__name__
+        else f"settings of {system.algorithm}"
+    )
+    text = f"{counted:,} {what} were measured on these folds on this machine"
+    return Signal(name, counted > MOST_SETTINGS, text, "07_offline_options")
+
+
+def _setting(identity: Mapping[str, Any]) -> str:
+    return json.dumps(identity, sort_keys=True)
+
+
+def _cell_of(path: Path) -> dict[str, Any] | None:
+    try:
+        metadata = pyarrow.parquet.read_metadata(path).metadata
+        return dict(json.loads(metadata[b"recbias.provenance"])["cell"])
+    except (OSError, KeyError, TypeError, ValueError):  # of another kind, or being written
+        return None
+
+
+def seen(values: Mapping[str, Mapping[str, float]], depth: int, splits: Sequence[Split],
+         systems: Sequence[System]) -> Signal:  # fmt: skip
+    """Look for systems that know the test: it fills their lists, whether liked or not."""
+    possible = np.mean([
+        np.minimum(split.test.user_counts(), depth).sum() / (depth * split.test.n_users)
+        for split in splits
+    ])  # fmt: skip
+    judged = values[f"judged@{depth}"]
+    most = max((system.name for system in systems), key=lambda called: judged[called])
+    text = f"{most} fills {judged[most] / possible:.0%} of the places that test ratings could fill"
+    text += f" with them, random lists {judged[CHANCE] / possible:.0%}"
+    # Where few items are left, whoever ranks them shows the test.
+    beyond = (judged[most] - judged[CHANCE]) / max(possible - judged[CHANCE], 1e-9)
+    return Signal("the test is known to a system", bool(beyond > MOST_SEEN), text)
+
+
+def popular(own: Difference, headless: Mapping[str, Any] | None) -> Signal:
+    """Look for a lead that is popularity alone."""
+    name = "the lead is in popular items alone"
+    chapter = "03_popularity_bias"
+    if headless is None or "lead" not in headless:
+        return Signal(name, False, "without the most popular items it cannot be measured here")
+    rest = Difference(**headless["lead"])
+    if np.isnan(rest.lead):
+        return Signal(name, False, "without the most popular items there is nobody to compare")
+    text = f"without the most popular tenth of the items the lead is {_said(rest)}"
+    return Signal(name, own.low > 0 and not rest.low > 0, text, chapter)
+
+
+def tied(
+    dataset: str, pair: tuple[System, System], design: Options, own: Difference,
+    workers: Workers, data_dir: Path | None,
+) -> Signal:  # fmt: skip
+    """Look for a lead that the order of equal scores decides."""
+    name = "ties decide"
+    metric = str(design.measured)
+    case = Case("ties", str(design.protocol), f"{metric}|ties")
+    try:
+        results = run(
+            asked(dataset, pair, design, case, (case.metric,)), workers=workers, data_dir=data_dir
+        )
+        expected = lead(results, pair, case.metric)
+    except (ConfigError, DataError) as error:
+        return Signal(name, False, f"not looked for: {str(error).partition(chr(10))[0]}")
+    text = (
+        f"over all orders of equal scores the lead is {expected.lead:.4f}, and {own.lead:.4f} in "
+        "the order that was drawn"
+    )
+    moved = abs(expected.lead - own.lead) > OF_LEAD * abs(own.lead) + _NOTHING
+    return Signal(name, moved, text, "01_design_alternatives")
+
+
+def untuned(
+    dataset: str, pair: tuple[System, System], design: Options, own: Difference,
+    workers: Workers, data_dir: Path | None,
+) -> Signal:  # fmt: skip
+    """Look for settings of the second system that would make up much of the lead."""
+    name = "the baseline is not tuned"
+    rival = pair[1]
+    others = variations(rival)
+    if not others:
+        return Signal(name, False, f"{rival.name} has no settings that could be varied here")
+    case = Case("settings", str(design.protocol), str(design.measured))
+    results = run(
+        asked(dataset, (rival, *others), design, case, (case.metric,)),
+        workers=workers, data_dir=data_dir,
+    )  # fmt: skip
+    gains = {
+        other: lead(results, (other, rival), case.metric)
+        for other in others
+        if other.name not in results.left_out
+    }
+    gains = {other: gain for other, gain in gains.items() if not np.isnan(gain.lead)}
+    if not gains:
+        return Signal(name, False, f"no other setting of {rival.name} can be trained on these data")
+    best = max(gains, key=lambda other: gains[other].lead)
+    gain = gains[best]
+    text = (
+        f"the best of {len(gains)} other settings, {best.name}, is {_said(gain)} ahead of "
+        f"{rival.name}, whose distance to {pair[0].name} is {own.lead:.4f}"
+    )
+    sure = gain.p * len(gains) < 0.05 and gain.lead > 0
+    return Signal(name, bool(sure and gain.lead > OF_LEAD * abs(own.lead)), text, "systems")
+
+
+def _said(lead: Difference) -> str:
+    if np.isnan(lead.low):
+        return f"{lead.lead:+.4f} (no interval)"
+    return f"{lead.lead:+.4f} [{lead.low:+.4f}, {lead.high:+.4f}]"
+
+
+def variations(system: System) -> list[System]:
+    """Give settings around those of a system of the package: each number a quarter and four times.
+
+    Of scores from elsewhere, and of classes of a reader's own, there are none.
+    """
+    defined = algorithm(system.algorithm)
+    if not is_own(defined) or not is_dataclass(defined):
+        return []
+    found = {}
+    for declared in fields(defined):
+        value = system.parameters.get(declared.name, declared.default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            continue
+        if declared.name in _NOT_VARIED:
+            continue
+        for factor in (0.25, 4):
+            changed: int | float = value * factor
+            if isinstance(value, int):
+                changed = max(1, round(changed))
+            called = f"{system.name} ({declared.name}={exact(changed)})"
+            other = System(called, system.algorithm, {**system.parameters, declared.name: changed})
+            try:
+                other.build()
+            except ConfigError:
+                continue
+            found[called] = other
+    return list(found.values())
+
+
+_NOT_VARIED = ("min_rating", "seed", "n_epochs", "n_iterations")
+"""What is no setting of a model, or only costs time."""

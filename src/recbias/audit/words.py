@@ -1,0 +1,96 @@
+"""Decisions and their options in words, for who does not know the codes of CCM20."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recbias.experiment.decisions import CHOICES, DECISIONS, START
+
+__all__ = ["change_said", "decision_said", "option_said"]
+
+_DECISIONS = {
+    "C2": "Which metric",
+    "C2 threshold": "From which rating an item is liked",
+    "C2 gain": "How much more a higher rating counts",
+}
+"""What the multiverse divides of a decision of CCM20."""
+
+
+def decision_said(decision: str) -> str:
+    """Say what a decision is about.
+
+    Examples
+    --------
+    >>> decision_said("C1"), decision_said("C2 threshold"), decision_said("of my own")
+    ('Which items are ranked', 'From which rating an item is liked', 'of my own')
+    """
+    return _DECISIONS.get(decision) or DECISIONS.get(decision, decision)
+
+
+def option_said(decision: str, option: str) -> str:
+    """Say what an option means: what it asks for, and its text where that is not the same.
+
+    Examples
+    --------
+    >>> option_said("C2", "metric: antiP@10")
+    'disliked among ten items (antiP@10)'
+    >>> option_said("B1", "")
+    'all users; who has nothing to find counts as 0'
+    """
+    shown = option.partition(": ")[2] or option
+    said = _of_numbers(option) or _CHOICES.get((decision.partition(" ")[0], _words(option)), "")
+    if not said:
+        return shown or "none"
+    return f"{said} ({shown})" if shown not in said else said
+
+
+def change_said(changed: str, options: Mapping[str, Sequence[str]]) -> str:
+    """Say what is changed, of options by decision.
+
+    Parameters
+    ----------
+    changed
+        As :meth:`recbias.multiverse.Universes.flips` has it.
+    options
+        Texts by decision, that it is of.
+
+    Examples
+    --------
+    >>> change_said("C2: metric: antiP@10", {"C2": ("metric: P@10", "metric: antiP@10")})
+    'which metric: disliked among ten items (antiP@10)'
+    """
+    said = []
+    for decision, texts in options.items():
+        for text in sorted(texts, key=len, reverse=True):
+            piece = f"{decision}: {text or 'none'}"
+            if f"; {piece}; " in f"; {changed}; ":
+                words = decision_said(decision)
+                said.append(f"{words[:1].lower()}{words[1:]}: {option_said(decision, text)}")
+                break
+    return "; ".join(said) or changed
+
+
+def _of_numbers(option: str) -> str:
+    """Say the options that the table of decisions has with another number, or not at all."""
+    name, _, value = option.partition(": ")
+    word, _, number = value.partition(" ")
+    if (name, word) == ("split", "ratio"):
+        return f"each rating is tested with probability {number}"
+    if option.startswith("rel>="):
+        return f"ratings of {option.removeprefix('rel>=')} or more"
+    return ""
+
+
+def _words(text: str) -> str:
+    """Write a text so that those of the table and those that are crossed are the same."""
+    name, colon, value = text.partition(": ")
+    if not colon or name == "lists":
+        usual = START.partition("lists: ")[2].partition(";")[0].split()
+        return " ".join(word for word in (value if colon else text).split() if word not in usual)
+    return "" if text in START.split("; ") or text in _USUAL else text
+
+
+_USUAL = ("pairs: t",)
+_CHOICES = {(choice.decision, _words(choice.text)): choice.means for choice in CHOICES[::-1]} | {
+    ("C2", "gain: binary"): "all liked items alike",
+}

@@ -1,0 +1,268 @@
+"""What a review of audits found: odd names, small tables, nobody to compare, sums of weights."""
+
+import math
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recbias import System, load_dataset
+from recbias.audit import audit, auditing, comparison, side_by_side, signals
+from recbias.audit.comparison import CHANCE, Difference
+from recbias.audit.design import own_design
+from recbias.audit.page import page_of, percent
+from recbias.audit.rule import answer, because
+from recbias.audit.sides import folds_of, side
+from recbias.audit.words import change_said, option_said
+from recbias.errors import ConfigError, TrainingError
+from recbias.metrics import parse_metric
+
+PAIR = (System("A", "Popularity"), System("B", CHANCE))
+
+# ---- sides
+
+
+def scores_in(folder):
+    folder.mkdir(parents=True)
+    (folder / "fold-1.csv").write_text("user_id,item_id,score\n1,1,0.5\n")
+    return folder
+
+
+def test_a_path_may_have_an_equals_sign_of_its_own(tmp_path):
+    folder = scores_in(tmp_path / "runs" / "lr=0.1")
+    assert side(str(folder)).parameters["path"] == str(folder)
+    assert side(f"mine={folder}").parameters["path"] == str(folder)
+    assert side(f"mine={folder}").name == "mine"
+    assert folds_of(str(folder), f"mine={folder}") == {}  # and is found at all
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    (tmp_path / "shop43").mkdir()
+    return tmp_path / "shop43"
+
+
+def test_a_class_may_stand_in_a_package(here):
+    (here / "models.py").write_text("class Mine:\n    best = 1\n")
+    with pytest.raises(ConfigError, match="has no Absent"):  # the module was found
+        side("shop43.models:Absent")
+
+
+def test_a_module_that_cannot_be_imported_is_named(here):
+    (here / "broken.py").write_text("raise RuntimeError('no GPU')\n")
+    with pytest.raises(ConfigError, match=r"shop43\.broken cannot be imported.*no GPU"):
+        side("shop43.broken:Mine")
+
+
+# ---- the rule, and its words
+
+
+def test_nine_in_ten_is_nine_in_ten_whatever_the_last_digit():
+    just_below = sum([0.1] * 9)
+    assert just_below < 0.9
+    assert answer(0.1, 0.2, just_below, 0.1) == "holds"
+    assert answer(-0.1, 0.2, 0.1, just_below) == "does not hold"
+    assert answer(0.1, 0.2, 0.8999, 0.1) == "open"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((0.1, 0.2, 0.95, 0.0), "the interval lies above 0 and it wins in at least 90 % of"),
+        ((-0.1, 0.2, 0.5, 0.0), "the interval does not lie above 0 and it wins in fewer than 90 %"),
+        ((-0.2, -0.1, 0.1, 0.9), "the interval lies below 0 and it loses in at least 90 % of"),
+        ((0.1, 0.2, 0.1, 0.9), "it loses in at least 90 % of the designs"),
+        ((math.nan, math.nan, 1.0, 0.0), "the interval does not lie above 0"),
+    ],
+)
+def test_reasons_are_those_of_the_answer(numbers, said):
+    assert because(*numbers).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.0, "0 %"), (1.0, "100 %"), (1e-6, "0.1 %"), (0.99999, "99.9 %"), (0.8996, "89.9 %"),
+     (0.9, "90 %"), (1 / 6, "16.7 %"), (0.29, "29 %"), (None, "–")],
+)  # fmt: skip
+def test_shares_below_the_rule_do_not_print_as_the_rule(share, said):
+    assert percent(share) == said
+
+
+MULTIVERSE = {
+    "shares": {"decisions": {"wins": 0.95, "loses": 0.05}},
+    "universes": 1200, "no start": "", "changes": 1, "flips": ["x"], "flips said": ["words"],
+}  # fmt: skip
+
+
+def paragraph(lead, low, high, n_users=80, metric="P@10", **changed):
+    own = Difference(lead, low, high, math.nan, n_users, "paired t")
+    return auditing._paragraph(
+        ("A", "B"), "open", own, parse_metric(metric), {**MULTIVERSE, **changed}
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((0.02, 0.01, 0.03), "A is 0.0200 ahead of B in P@10 (95 % interval 0.0100 to 0.0300"),
+        ((-0.02, -0.03, -0.01), "A is 0.0200 behind B in P@10 (95 % interval 0.0100 to 0.0300"),
+        ((0.02, -0.01, 0.05), "interval -0.0100 to +0.0500"),
+        ((0.0, 0.0, 0.0), "A and B are level in P@10"),
+        ((0.5, math.nan, math.nan, 1), "(1 user, too few for an interval)"),
+        ((math.nan, math.nan, math.nan, 0), "nobody has a value of P@10 under both"),
+        ((0.1, 0.05, 0.2, 9, "antiP@10"), "ahead of B in antiP@10, of which less is better"),
+    ],
+)
+def test_the_paragraph_says_what_there_is(given, said):
+    text = paragraph(*given)
+    assert said in text
+    assert "nan" not in text
+
+
+def test_the_paragraph_names_changes_in_words():
+    assert "One change is enough to turn the winner – words." in paragraph(0.1, 0.0, 0.2)
+    assert "2 changes are enough to turn the winner – words – or any of 2 others." in paragraph(
+        0.1, 0.0, 0.2, changes=2, flips=["x", "y", "z"]
+    )
+    assert "no change turns the winner" in paragraph(0.0, 0.0, 0.0, **{"no start": "nobody"})
+
+
+def test_options_have_words_for_who_does_not_know_the_codes():
+    options = {"C2": ("metric: P@10", "metric: antiP@10"), "C3": ("", "weights=ratings"),
+               "C2 threshold": ("rel>=4", "rel>=5"), "A2": ("split: ratio 0.5", "split: ratio 0.2"),
+               "C1": ("AI-AN-AR", "condensed")}  # fmt: skip
+    assert change_said("C1: condensed; C2: metric: antiP@10", options) == (
+        "which metric: disliked among ten items (antiP@10); "
+        "which items are ranked: the user's own test ratings (condensed lists)"
+    )
+    assert change_said("C3: none", options) == "how users are averaged: the plain mean"
+    assert option_said("C2 threshold", "rel>=5") == "ratings of 5 or more (rel>=5)"
+    assert option_said("A2", "split: ratio 0.2").startswith("each rating is tested with prob")
+    assert option_said("C2", "metric: mine@3") == "mine@3"
+
+
+@pytest.mark.parametrize("protocol", ["AI-AN-1R rel>=4", "AI-AN-P1R m=10 rel>=4"])
+def test_runs_are_refused_as_they_are_no_users(protocol):
+    with pytest.raises(ConfigError, match="users cannot be compared"):
+        own_design(load_dataset("world(users=60,items=80)"), protocol)
+
+
+# ---- warnings of small tables
+
+
+def split_of(*counts):
+    test = SimpleNamespace(user_counts=lambda: np.array(counts), n_users=len(counts))
+    return SimpleNamespace(test=test)
+
+
+@pytest.mark.parametrize(("mine", "fires"), [(0.58, False), (0.79, True)])
+def test_where_few_items_are_left_everybody_shows_the_test(mine, fires):
+    """Of 0.8 that are possible chance has 0.55; without chance both would be above 0.6."""
+    values = {"judged@10": {"A": mine, "B": 0.55, CHANCE: 0.55}}
+    assert signals.seen(values, 10, [split_of(8, 8)], PAIR).fires == fires
+    assert 0.58 / 0.8 > 0.7  # near what fired before, whatever the system
+
+
+def test_where_few_items_are_left_no_list_can_be_long():
+    served = {"A": 0.5, "B": 0.5, CHANCE: 0.5}
+    assert not signals.short({"Served@10": served}, 10, [], PAIR).fires
+    assert signals.short({"Served@10": {**served, "A": 0.4}}, 10, [], PAIR).fires
+
+
+def test_warnings_about_other_things_do_not_say_that_lists_are_short():
+    full = {"Served@10": {"A": 1.0, "B": 1.0, CHANCE: 1.0}}
+    other = "split 'leave-out 1' of x: asked to test 20 %, it tests 3 %"
+    assert not signals.short(full, 10, [other], PAIR).fires
+    said = "A: under case, metrics look below its last item"
+    assert signals.short(full, 10, [other, said], PAIR).fires
+
+
+def test_the_last_digits_of_sums_are_no_ties(monkeypatch):
+    nothing = Difference(0.0, 0.0, 0.0, 1.0, 80, "paired t")
+    monkeypatch.setattr(signals, "run", lambda *_, **__: None)
+    monkeypatch.setattr(signals, "lead", lambda *_: nothing._replace(lead=-1e-17))
+    design = SimpleNamespace(measured="P@10", protocol="AI-AN-AR rel>=4", split="", seed=1)
+    monkeypatch.setattr(signals, "asked", lambda *_: None)
+    assert not signals.tied("x", PAIR, design, nothing, 1, None).fires
+
+
+def test_a_lead_that_is_unknown_is_said_so():
+    nobody = Difference(math.nan, math.nan, math.nan, math.nan, 0, "paired t")
+    found = signals.popular(nobody, {"lead": nobody._asdict()})
+    assert not found.fires
+    assert "nan" not in found.evidence
+
+
+# ---- baselines
+
+
+def results_of(values, left_out):
+    class Found(dict):
+        def __getitem__(self, key):
+            return SimpleNamespace(value=values[key[0]])
+
+    found = Found()
+    found.left_out = left_out
+    return found
+
+
+def chosen_of(monkeypatch, values, left_out):
+    monkeypatch.setattr(comparison, "run", lambda *_, **__: results_of(values, left_out))
+    monkeypatch.setattr(comparison, "asked", lambda *_: None)
+    metric = parse_metric("P@10")
+    design = SimpleNamespace(protocol="", measured=metric, metric=metric)
+    rivals = [System(name, "Popularity") for name in ("one", "two", "three")]
+    return comparison.strongest("x", PAIR[0], design, rivals)
+
+
+def test_the_best_baseline_is_one_that_has_a_value(monkeypatch):
+    best, _ = chosen_of(monkeypatch, {"one": math.nan, "two": 0.2}, {"three": "too few"})
+    assert best.name == "two"
+
+
+def test_baselines_of_which_none_can_be_trained_are_said(monkeypatch):
+    left_out = dict.fromkeys(("one", "two", "three"), "too few ratings")
+    with pytest.raises(TrainingError, match="none of the baselines has a value"):
+        chosen_of(monkeypatch, {}, left_out)
+
+
+# ---- end to end, where there is little
+
+
+def table(n_users, n_items, n_ratings, rated):
+    rng = np.random.default_rng(1)
+    rows = [(f"<i>u{u}", f"<script>{i}", rated(rng)) for u in range(n_users)
+            for i in rng.choice(n_items, n_ratings, replace=False)]  # fmt: skip
+    return pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
+
+
+LITTLE = {"C2": ("metric: P@10", "metric: antiP@10")}
+
+
+def test_one_system_under_two_names_in_a_tiny_table_is_open(tmp_path):
+    tiny = table(12, 12, 9, lambda rng: int(rng.integers(1, 6)))
+    twin = System("Popularity again", "Popularity")
+    found = audit(tiny, System("Popularity", "Popularity"), twin, split="ratio 0.3", options=LITTLE)
+    found.save(tmp_path / "found.html")
+    fired = [signal["name"] for signal in found.record["signals"] if signal["fires"]]
+    assert found.answer == "open"
+    assert "are level in P@10" in repr(found)
+    assert "too short" not in str(fired)
+    assert "ties" not in str(fired)
+    assert "Sampled candidates" not in (tmp_path / "found.html").read_text()
+    text = side_by_side([found.record])
+    assert '"A beats B" holds if' in text.replace("&quot;", '"')
+    assert "nan" not in page_of(found.record)
+
+
+def test_one_user_has_no_interval(tmp_path):
+    alone = table(1, 30, 20, lambda rng: int(rng.integers(1, 6)))
+    pair = System("Popularity", "Popularity"), System("Random", "Random")
+    found = audit(alone, *pair, split="ratio 0.3", options=LITTLE)
+    found.save(tmp_path / "found.html")
+    assert "1 user, too few for an interval" in repr(found)
+    assert found.answer == "open"

@@ -1,0 +1,314 @@
+"""Audits end to end: the internal path's numbers, scores of others, names that look like markup."""
+
+import json
+import math
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from recbias import Grid, System, load_dataset, run
+from recbias.audit import audit
+from recbias.audit.design import around, own_design
+from recbias.audit.page import page_of
+from recbias.cli.entry import main
+from recbias.errors import ConfigError
+from recbias.experiment.options import Options
+from recbias.experiment.outcomes import evaluate
+from recbias.multiverse import universes
+from recbias.protocol.testset import dataset_splits
+
+WORLD = "world(users=90,items=120)"
+FEW = {
+    "A2": ("split: ratio 0.5", "split: ratio 0.2"),
+    "C1": ("AI-AN-AR", "condensed"),
+    "C2": ("metric: P@10", "metric: nDCG@10"),
+}
+PAIR = (System("Popularity", "Popularity"), System("Random", "Random"))
+
+
+@pytest.fixture(scope="module")
+def audited():
+    return audit(WORLD, *PAIR, split="ratio 0.5", options=FEW)
+
+
+# ---- numbers are those of the internal path
+
+
+def test_the_lead_is_that_of_results(audited):
+    grid = Grid(WORLD, PAIR, "AI-AN-AR rel>=4", "P@10", split="ratio 0.5")
+    found = run(grid).difference("Popularity", "Random")
+    lead = audited.record["own"]["lead"]
+    assert [lead["lead"], lead["low"], lead["high"], lead["p"]] == pytest.approx(
+        [found.difference, found.low, found.high, found.p], rel=1e-12
+    )
+
+
+def test_the_lead_of_a_metric_of_misses_is_turned():
+    found = audit(
+        WORLD,
+        *PAIR,
+        split="ratio 0.5",
+        metric="antiP@10",
+        options={"C1": ("AI-AN-AR", "condensed")},
+    )
+    more, less = (
+        found.record["designs"][0]["values"][name][0] for name in ("Random", "Popularity")
+    )
+    assert found.record["own"]["lead"]["lead"] == pytest.approx(more - less, abs=1e-12)
+
+
+def test_designs_are_those_of_the_multiverse(audited):
+    found = universes(WORLD, *PAIR, FEW, seeds=(1,))
+    told = audited.record["multiverse"]
+    assert told["universes"] == len(found.table)
+    assert told["shares"]["decisions"]["wins"] == pytest.approx(
+        found.shares().loc["decisions", "wins"], abs=1e-12
+    )
+    assert told["flips"] == found.flips()["changed"].tolist()
+
+
+def test_each_design_is_one_evaluation(audited):
+    for row in audited.record["designs"]:
+        if "values" not in row or row["test"] != "observed" or "1R" in row["protocol"]:
+            continue
+        text = f"split: ratio 0.5; lists: {row['protocol']}; metric: {row['metric']}"
+        values = evaluate(Options.parse(text), WORLD, PAIR).values
+        for name, value in values.items():
+            assert row["values"][name][0] == pytest.approx(value, abs=1e-12)
+
+
+def test_thirds_of_users_hold_all_of_them(audited):
+    users = audited.record["users"]
+    assert sum(row["users"] for row in users["activity"]) == users["users"]
+    mean = np.average(
+        [row["lead"] for row in users["activity"]],
+        weights=[row["users"] for row in users["activity"]],
+    )
+    assert mean == pytest.approx(audited.record["own"]["lead"]["lead"], abs=1e-9)
+
+
+# ---- the reader's own design comes first
+
+
+def test_the_own_design_is_where_changes_are_counted_from():
+    dataset = load_dataset(WORLD)
+    design = own_design(
+        dataset,
+        "TI-AN-AR rel>=5 condensed users=tested coverage=reduced",
+        "nDCG(exp)@5",
+        "ratio 0.3",
+    )
+    options = around(design, dataset, trainable=True, whole_lists=True)
+    first = {decision: texts[0] for decision, texts in options.items()}
+    found = universes(WORLD, *PAIR, {d: (t,) for d, t in first.items()})
+    canonical = design.canonical(dataset.ratings.scale)
+    assert found.table["options"].tolist() == [str(canonical)]
+
+
+def test_scores_of_others_leave_what_is_trained_on_alone():
+    dataset = load_dataset(WORLD)
+    options = around(own_design(dataset), dataset, trainable=False, whole_lists=False)
+    assert options["A1"] == ("",)
+    assert options["A2"] == ("split: k-fold 5",)
+    assert options["C1"] == ("AI-AN-AR",)
+    assert not {"metric: AUC", "metric: RBP(0.8)"} & set(options["C2"])
+
+
+# ---- the page
+
+
+class _Page(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.addresses = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href")]
+
+
+def test_the_page_asks_for_nothing(audited):
+    page = _Page(page_of(audited.record))
+    assert "script" not in page.tags
+    assert all(address.startswith("#") for address in page.addresses)
+    assert "http" not in page_of(audited.record).replace("http-equiv", "")
+
+
+def test_names_are_text_whatever_they_look_like():
+    evil = "<script>alert(1)</script>"
+    found = audit(
+        WORLD, PAIR[0].replace(evil), PAIR[1], split="ratio 0.5",
+        options={"C1": ("AI-AN-AR", "condensed")},
+    )  # fmt: skip
+    text = page_of(found.record)
+    assert "script" not in _Page(text).tags
+    assert "&lt;script&gt;" in text
+
+
+def test_what_is_undefined_is_null_in_json(audited, tmp_path):
+    audited.save(tmp_path / "found.html")
+    text = (tmp_path / "found.json").read_text()
+    assert "NaN" not in text
+    again = json.loads(text)
+    assert page_of(again) == (tmp_path / "found.html").read_text()
+
+
+def test_the_same_audit_again_is_the_same_file(audited, tmp_path):
+    again = audit(WORLD, *PAIR, split="ratio 0.5", options=FEW, workers=2)
+    assert json.dumps(again.record) == json.dumps(audited.record)
+
+
+# ---- the command, with a table that nobody has seen and scores from plain pandas
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """A folder with visits.csv of a scale of its own, its folds, and scores of them."""
+    folder = tmp_path_factory.mktemp("shop")
+    rng = np.random.default_rng(3)
+    likes = rng.gamma(1.0, size=40)
+    rows = [
+        (f"guest {u}", f"<b>dish {i}</b>", int(np.clip(rng.normal(6 + 3 * (i % 3 - 1), 2), 0, 10)))
+        for u in range(60)
+        for i in rng.choice(40, 18, replace=False, p=likes / likes.sum())
+    ]
+    table = pd.DataFrame(rows, columns=["guest", "dish", "marks"])
+    table.to_csv(folder / "visits.csv", index=False)
+    return folder
+
+
+def _recbias(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+COLUMNS = ("--user", "guest", "--item", "dish", "--rating", "marks")
+
+
+@pytest.fixture(scope="module")
+def scored(shop):
+    table, folds = shop / "visits.csv", shop / "folds"
+    split = _recbias("data", "split", table, *COLUMNS, "--split", "k-fold 3", "--out", folds)
+    assert split.exit_code == 0, split.output
+    for fold in sorted(folds.glob("fold-*")):
+        train = pd.read_csv(fold / "train.csv")
+        rated = train.columns[2]
+        means = train.groupby("item_id")[rated].mean() * np.log1p(train.groupby("item_id").size())
+        pairs = [(user, item, s) for user in train["user_id"].unique() for item, s in means.items()]
+        scores = pd.DataFrame(pairs, columns=["user_id", "item_id", "score"])
+        scores.to_csv(fold / "scores.csv", index=False)
+    return table, folds
+
+
+def test_scores_of_plain_pandas_from_another_folder(scored, tmp_path):
+    table, folds = scored
+    out = tmp_path / "page.html"
+    found = _recbias(
+        "audit", table, *COLUMNS, "--a", f"mine={folds}", "--b", "Random", "--out", out
+    )
+    assert found.exit_code in (0, 3, 4), found.output
+    record = json.loads(out.with_suffix(".json").read_text())
+    assert (
+        found.exit_code == {"holds": 0, "does not hold": 3, "open": 4}[record["sentence"]["answer"]]
+    )
+    assert "split: k-fold 3" in record["own"]["options"]
+    assert record["sentence"]["a"] == "mine"
+    assert record["seeds"] == []
+    assert out.read_text().count("<h2") >= 7
+
+
+def test_a_sentence_that_is_turned_round_does_not_hold(scored, tmp_path):
+    table, folds = scored
+    out = tmp_path / "page.html"
+    found = _recbias(
+        "audit", table, *COLUMNS, "--a", "Random", "--b", f"mine={folds}", "--out", out
+    )
+    assert found.exit_code in (0, 3, 4), found.output
+    record = json.loads(out.with_suffix(".json").read_text())
+    assert found.exit_code == 3
+    assert record["sentence"]["answer"] == "does not hold"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--a", "Popularity"], "either --b SIDE, or --baselines"),
+        (["--a", "Popularity", "--b", "Popularity"], "both sides are called Popularity"),
+        (["--a", "Popularity", "--b", "Nobody"], "Nobody: neither a file or folder"),
+        (["--a", "no/such/folder", "--b", "Random"], "no file or folder no/such/folder"),
+        (["--a", "absent_module:Mine", "--b", "Random"], "no module absent_module"),
+        (["--a", "Popularity", "--b", "Random", "--metric", "ARP@10"], "nobody wins by it"),
+        (["--a", "Popularity", "--b", "Random", "--out", "page.pdf"], "ends in .html"),
+    ],
+)
+def test_what_cannot_run_is_said_in_a_line_and_nothing_is_written(
+    arguments, said, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    found = _recbias("audit", "synthetic", *arguments)
+    assert found.exit_code == 2
+    assert said in found.output
+    assert len(found.output.strip().splitlines()) <= 4
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_metric_of_nobody_is_refused_before_anything_is_trained():
+    with pytest.raises(ConfigError, match="users cannot be compared"):
+        own_design(load_dataset(WORLD), metric="Coverage@10")
+
+
+def test_folds_of_other_data_are_refused(scored, tmp_path):
+    _, folds = scored
+    other = load_dataset(WORLD)
+    assert len(dataset_splits(other, "k-fold 3", seed=1)) == 3
+    found = _recbias("audit", WORLD, "--a", f"mine={folds}", "--b", "Random", "--out",
+                     tmp_path / "page.html")  # fmt: skip
+    assert found.exit_code == 2
+    assert re.search(r"fold|training", found.output)
+    assert not list(tmp_path.iterdir())
+
+
+def test_numbers_of_json_are_finite_or_null(audited):
+    def numbers(value):
+        if isinstance(value, dict):
+            for each in value.values():
+                yield from numbers(each)
+        elif isinstance(value, list):
+            for each in value:
+                yield from numbers(each)
+        elif isinstance(value, float):
+            yield value
+
+    assert all(map(math.isfinite, numbers(audited.record)))
+
+
+# ---- several side by side
+
+
+def test_audits_side_by_side(audited, tmp_path):
+    audited.save(tmp_path / "one.html")
+    turned = audit(WORLD, *PAIR[::-1], split="ratio 0.5", options=FEW)
+    turned.save(tmp_path / "other.html")
+    out = tmp_path / "both.html"
+    found = _recbias(
+        "audit", "--compare", tmp_path / "one.json", tmp_path / "other.json", "--out", out
+    )
+    assert found.exit_code == 0, found.output
+    text = out.read_text()
+    assert text.count("<tr>") == 3
+    assert audited.answer in text
+    assert turned.answer in text
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 99}', '{"format": 1}'])
+def test_what_is_no_audit_is_named(text, tmp_path):
+    file = tmp_path / "strange.json"
+    file.write_text(text)
+    found = _recbias("audit", "--compare", file, "--out", tmp_path / "both.html")
+    assert found.exit_code == 2
+    assert "strange.json" in found.output
+    assert not (tmp_path / "both.html").exists()
