@@ -72,15 +72,15 @@ def test_nine_in_ten_is_nine_in_ten_whatever_the_last_digit():
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        ((0.1, 0.2, 0.95, 0.0), "the interval lies above 0 and it wins in at least 90 % of"),
-        ((-0.1, 0.2, 0.5, 0.0), "the interval does not lie above 0 and it wins in fewer than 90 %"),
-        ((-0.2, -0.1, 0.1, 0.9), "the interval lies below 0 and it loses in at least 90 % of"),
-        ((0.1, 0.2, 0.1, 0.9), "it loses in at least 90 % of the designs"),
+        ((0.1, 0.2, 0.95, 0.0), "the interval lies above 0 and X wins in at least 90 % of"),
+        ((-0.1, 0.2, 0.5, 0.0), "the interval does not lie above 0 and X wins in fewer than 90 %"),
+        ((-0.2, -0.1, 0.1, 0.9), "the interval lies below 0 and X loses in at least 90 % of"),
+        ((0.1, 0.2, 0.1, 0.9), "X loses in at least 90 % of the designs"),
         ((math.nan, math.nan, 1.0, 0.0), "the interval does not lie above 0"),
     ],
 )
 def test_reasons_are_those_of_the_answer(numbers, said):
-    assert because(*numbers).startswith(said)
+    assert because("X", *numbers).startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +171,19 @@ def test_where_few_items_are_left_no_list_can_be_long():
     served = {"A": 0.5, "B": 0.5, CHANCE: 0.5}
     assert not signals.short({"Served@10": served}, 10, [], PAIR).fires
     assert signals.short({"Served@10": {**served, "A": 0.4}}, 10, [], PAIR).fires
+
+
+def test_users_who_are_left_out_are_not_made_up_for_by_those_without_test_ratings():
+    """Of four tested users one carries nothing, but three without test ratings count as 0."""
+    ids = np.array(list("abcdefg"))
+    rows = [(name, user, math.nan if user == "a" else 0.0) for name in "AB" for user in ids]
+    frame = pd.DataFrame(rows, columns=["system", "user_id", "value"])
+    results = SimpleNamespace(systems=["A", "B"], per_user=lambda *_, **__: frame)
+    test = SimpleNamespace(user=np.array([0, 1, 1, 2, 3]), user_ids=ids)
+    design = SimpleNamespace(measured="P@10")
+    found = signals.dropped(results, design, [SimpleNamespace(test=test)])
+    assert found.fires
+    assert found.evidence.startswith("3 of 4 users")
 
 
 def test_warnings_about_other_things_do_not_say_that_lists_are_short():

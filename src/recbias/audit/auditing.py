@@ -387,7 +387,7 @@ def _paragraph(
     """Write the verdict as a paper can quote it."""
     a, b = names
     shares = multiverse["shares"]["decisions"]
-    why = because(own.low, own.high, shares["wins"], shares["loses"])
+    why = because(a, own.low, own.high, shares["wins"], shares["loses"])
     said = f'"{a} beats {b}" {verdict if verdict != "open" else "is open"}: {why}.'
     text = (
         f"{said} Under your design {_own_said(names, own, metric)} "

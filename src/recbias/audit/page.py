@@ -49,7 +49,8 @@ summary { cursor: pointer; }
 @media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb;
   --paper: #fff; --band: #f3f5f7; --a: #0b5cad; --b: #b35c00; }
   body { max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
-  .wide { overflow: visible; } table { font-size: 8pt; } th { overflow-wrap: anywhere; }
+  .wide { overflow: visible; } table { font-size: 8pt; }
+  th { hyphens: auto; overflow-wrap: break-word; }
   th, td { padding-right: .4rem; } td:first-child, td.text { min-width: 0; }
   td.n { white-space: normal; } tr, svg { break-inside: avoid; }
   details::details-content { content-visibility: visible; display: block; } }

@@ -94,12 +94,14 @@ def short(values: Mapping[str, Mapping[str, float]], depth: int, said: Sequence[
 
 def dropped(results: Results, design: Options, splits: Sequence[Split]) -> Signal:
     """Look for users whom the average leaves out."""
-    tested = len(np.unique(np.concatenate([split.test.user for split in splits])))
-    systems = results.systems[:2]
-    values = results.per_user(str(design.measured), "case", systems=systems)["value"]
-    carry = int(values.notna().to_numpy().reshape(len(systems), -1).all(axis=0).sum())
-    text = f"{carry:,} of {tested:,} users with test ratings carry the values"
-    return Signal("users are left out", carry < FEWEST_USERS * tested, text, "07_offline_options")
+    users = np.unique(np.concatenate([split.test.user for split in splits]))
+    tested = splits[0].test.user_ids[users]
+    frame = results.per_user(str(design.measured), "case", systems=results.systems[:2])
+    carries = frame["value"].notna().groupby(frame["user_id"], sort=False).all()
+    n_carry = int(carries.reindex(tested, fill_value=False).sum())
+    text = f"{n_carry:,} of {len(tested):,} users with test ratings carry the values"
+    fires = n_carry < FEWEST_USERS * len(tested)
+    return Signal("users are left out", fires, text, "07_offline_options")
 
 
 def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> Signal:
@@ -110,7 +112,7 @@ def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> S
     system, rival = pair
     called = asked(dataset, pair, design, Case("", str(design.protocol), "P@10"), ("P@10",))
     known = (system, rival, *variations(rival), *beside(pair, design))
-    own, *others = (_setting(each.identity()) for each in known)
+    own, *others = (_setting(each.algorithm, each.parameters) for each in known)
     name = "tuning on the test"
     settings = {own}
     for path in sorted(cells_dir().glob("??/*.parquet")):
@@ -121,7 +123,7 @@ def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> S
             and cell["dataset"] == called.dataset
             and cell["system"]["algorithm"] == system.algorithm
         ):
-            settings.add(_setting(cell["system"]))
+            settings.add(_setting(system.algorithm, cell["system"]["parameters"]))
     counted = len(settings - (set(others) - {own}))
     what = (
         "sets of scores from elsewhere"
@@ -132,8 +134,10 @@ def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> S
     return Signal(name, counted > MOST_SETTINGS, text, "07_offline_options")
 
 
-def _setting(identity: Mapping[str, Any]) -> str:
-    return json.dumps(identity, sort_keys=True)
+def _setting(name: str, parameters: Mapping[str, Any]) -> frozenset[tuple[str, Any]]:
+    """Tell settings apart: by what a system was made with, its place on a disk aside."""
+    aside = getattr(algorithm(name), "not_in_identity", ())
+    return frozenset((key, value) for key, value in parameters.items() if key not in aside)
 
 
 def _cell_of(path: Path) -> dict[str, Any] | None:
