@@ -112,6 +112,7 @@ def paragraph(lead, low, high, n_users=80, metric="P@10", **changed):
         ((-0.02, -0.03, -0.01), "A is 0.0200 behind B in P@10 (95 % interval 0.0100 to 0.0300"),
         ((0.02, -0.01, 0.05), "interval -0.0100 to +0.0500"),
         ((0.0, 0.0, 0.0), "A and B are level in P@10"),
+        ((-1e-17, -0.01, 0.01), "A and B are level in P@10"),
         ((0.5, math.nan, math.nan, 1), "(1 user, too few for an interval)"),
         ((math.nan, math.nan, math.nan, 0), "nobody has a value of P@10 under both"),
         ((0.1, 0.05, 0.2, 9, "antiP@10"), "ahead of B in antiP@10, of which less is better"),
@@ -233,8 +234,9 @@ def chosen_of(monkeypatch, values, left_out):
 
 
 def test_the_best_baseline_is_one_that_has_a_value(monkeypatch):
-    best, _ = chosen_of(monkeypatch, {"one": math.nan, "two": 0.2}, {"three": "too few"})
+    best, values = chosen_of(monkeypatch, {"one": math.nan, "two": 0.2}, {"three": "too few"})
     assert best.name == "two"
+    assert list(values) == ["one", "two", "three"]  # the page shows who could not be trained
 
 
 def test_baselines_of_which_none_can_be_trained_are_said(monkeypatch):

@@ -26,6 +26,7 @@ from recbias.recommenders.base import algorithm, is_own
 from recbias.recommenders.elsewhere import FromScores
 
 __all__ = [
+    "NOTHING",
     "Signal",
     "asked_often",
     "dropped",
@@ -60,7 +61,7 @@ MOST_SEEN = 0.75
 """Of the places that test ratings could fill and chance leaves that a system may fill with them."""
 OF_LEAD = 0.25
 """Share of A's lead that another setting of B, or another order of ties, may make up."""
-_NOTHING = 1e-12
+NOTHING = 1e-12
 """Below which a lead is what sums leave in their last digits."""
 
 
@@ -193,10 +194,10 @@ def tied(
     except (ConfigError, DataError) as error:
         return Signal(name, False, f"not looked for: {str(error).partition(chr(10))[0]}")
     text = (
-        f"over all orders of equal scores the lead is {expected.lead:.4f}, and {own.lead:.4f} in "
-        "the order that was drawn"
+        f"over all orders of equal scores the lead is {expected.lead:+z.4f}, and {own.lead:+z.4f} "
+        "in the order that was drawn"
     )
-    moved = abs(expected.lead - own.lead) > OF_LEAD * abs(own.lead) + _NOTHING
+    moved = abs(expected.lead - own.lead) > OF_LEAD * abs(own.lead) + NOTHING
     return Signal(name, moved, text, "01_design_alternatives")
 
 
@@ -227,7 +228,7 @@ def untuned(
     gain = gains[best]
     text = (
         f"the best of {len(gains)} other settings, {best.name}, is {_said(gain)} ahead of "
-        f"{rival.name}, whose distance to {pair[0].name} is {own.lead:.4f}"
+        f"{rival.name}, whose distance to {pair[0].name} is {own.lead:+z.4f}"
     )
     sure = gain.p * len(gains) < 0.05 and gain.lead > 0
     return Signal(name, bool(sure and gain.lead > OF_LEAD * abs(own.lead)), text, "systems")
@@ -235,8 +236,8 @@ def untuned(
 
 def _said(lead: Difference) -> str:
     if np.isnan(lead.low):
-        return f"{lead.lead:+.4f} (no interval)"
-    return f"{lead.lead:+.4f} [{lead.low:+.4f}, {lead.high:+.4f}]"
+        return f"{lead.lead:+z.4f} (no interval)"
+    return f"{lead.lead:+z.4f} [{lead.low:+z.4f}, {lead.high:+z.4f}]"
 
 
 def variations(system: System) -> list[System]:
