@@ -440,7 +440,7 @@ figures.orders(measured, compared).show()
 # holds: They do not agree, either: between AR and 1R at least {value} of {glue:text}`n_pairs` pairs of systems change
 #   order.
 # refuted: Between AR and 1R no pair of systems changes order.
-# open: Between AR and 1R up to {high} pairs of systems may change order; more users or training seeds would decide it.
+# open: Between AR and 1R up to {high} pairs of systems may change order; more {glue:text}`wanted` would decide it.
 # :::
 # A run asks whether *this* item beats a hundred random ones; a list of ten out of thousands asks whether it beats
 # nearly all. The first question is about the whole ranking, the second about its very top, and a system may be good

@@ -402,6 +402,7 @@ HTML(questions.questions_html(questions.PLACES))
 # | {doc}`4 <04_overcoming_popularity_bias>` | does bpref, which counts in such lists, order systems as the truth does? | how users choose what they rate |
 # | {doc}`5 <05_true_false_positives>` | what becomes of differences? | how much is rated; with likes only nothing is left |
 # | {doc}`7 <07_offline_options>` | does the winner stay, and who is right? | how popularity goes with liking, metric and test |
+# | {doc}`8 <08_multiverse>` | and with all other decisions? | which options are crossed: report in how many universes the winner wins |
 
 # %% [markdown]
 # :::{finding} own/RTEST-TAU

@@ -138,6 +138,7 @@ of_systems.one_name(named).show()
 # | {doc}`5 True and false positives <05_true_false_positives>` | More hits or fewer misses: does it matter which one you count? | {cite:t}`MCCRS20`, continued in {cite:t}`TOIS21` |
 # | {doc}`6 Concentration <06_concentration>` | Does a recommender make the popular more popular? | {cite:t}`ATM15` |
 # | {doc}`7 Offline options <07_offline_options>` | Which of ten decisions made it win? | {cite:t}`CCM20` |
+# | {doc}`8 The multiverse <08_multiverse>` | Who wins, whatever one decides? | none: all decisions of {cite:t}`CCM20` at once |
 #
 # You need basic probability, and enough Python to follow a few lines of pandas; {doc}`../book/notation`
 # defines every term. {doc}`../book/datasets` says what the data are, and {doc}`../book/deviations` what we had

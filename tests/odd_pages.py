@@ -30,6 +30,7 @@ PAGES = (
     "05_true_false_positives",
     "06_concentration",
     "07_offline_options",
+    "08_multiverse",
     "systems",
 )
 

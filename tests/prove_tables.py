@@ -1,6 +1,6 @@
 """Run every page on tables of every kind by the real command: ``python tests/prove_tables.py``.
 
-Each scale of ratings crossed with each shape of `tests/odd_tables.py`, on the seven chapters and
+Each scale of ratings crossed with each shape of `tests/odd_tables.py`, on the eight chapters and
 the page of the systems. A run has to leave a complete page, or to be refused before a kernel
 starts: with exit code 2, for a reason of the closed list in `book/rerun.md`, and without a file.
 The options ``--page``, ``--scale`` and ``--shape`` choose among them; all of them take some 20 s of

@@ -25,6 +25,7 @@ import pytest
 import recbias
 from recbias import line_up
 from recbias._system.streams import stream
+from recbias.audit import audit
 from recbias.data.datasets import Dataset, dataset_info, registry
 from recbias.data.datasets.download import downloads
 from recbias.data.ratings import Ratings
@@ -392,6 +393,16 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "trust.answer.Shape.worlds": lambda seed: np.array(
         Shape(120, 150, 0.05, 0.5, 4).worlds((-0.5, 0.5), 3, seed=seed)
     ),
+    "audit.auditing.audit": lambda seed: np.array(
+        audit(
+            "world(users=60,items=80)",
+            "Popularity",
+            "Random",
+            split="ratio 0.5",
+            seed=seed,
+            options={"C1": ("AI-AN-AR", "condensed")},
+        ).record["multiverse"]["curve"]
+    ),
     "trust.answer.which_metric": lambda seed: np.array(
         which_metric(RATINGS, 4, n_worlds=20, seed=seed).relation.interval
     ),
@@ -400,6 +411,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ),
 }
 NOT_CALLED = {
+    "audit.design.own_design": "keeps a seed, and draws nothing",
     "recommenders.elsewhere.FromScores.fit": "reads what was computed elsewhere",
     "recommenders.base.Recommender.fit": "a protocol without a body",
     "recommenders.pairwise.Sampler.draw": "a protocol without a body",

@@ -60,7 +60,9 @@ def _chapter(app: Sphinx, docname: str) -> Chapter | None:
     return Chapter(name, Path(app.srcdir)) if folder == "notebooks" else None
 
 
+@cache
 def _executed(app: Sphinx, chapter: Chapter) -> nbformat.NotebookNode:
+    """Read what was executed, once for the page and its download; not to be changed."""
     try:
         done = run_chapter(chapter, app.config.bookkit_edition, shared=_parameters(), progress=True)
     except RecbiasError as error:
@@ -72,7 +74,7 @@ def read_executed(app: Sphinx, docname: str, content: list[str]) -> None:
     """Replace the source of a chapter by its executed notebook (event source-read)."""
     chapter = _chapter(app, docname)
     if chapter:
-        notebook = _executed(app, chapter)
+        notebook = nbformat.from_dict(_executed(app, chapter))  # a copy
         notebook.metadata["source_map"] = line_numbers(chapter, notebook)
         content[0] = nbformat.writes(notebook)
 

@@ -87,13 +87,18 @@ def _named(text: str) -> list[nodes.Node]:
     known, pieces = _known(), _ID.split(text)
     if not known.intersection(pieces[1::2]):
         return []
-    return [
-        nodes.raw("", claim_link(piece, piece), format="html")
-        if piece in known
-        else nodes.Text(piece)
-        for piece in pieces
-        if piece
-    ]
+    found: list[nodes.Node] = []
+    for piece in filter(None, pieces):
+        if piece in known:  # the name stays a text, which the search reads
+            start, end = claim_link(piece, "|").split("|")
+            found += [
+                nodes.raw("", start, format="html"),
+                nodes.Text(piece),
+                nodes.raw("", end, format="html"),
+            ]
+        else:
+            found.append(nodes.Text(piece))
+    return found
 
 
 @cache

@@ -62,8 +62,9 @@
       this.stage.append(this.said, this.chart);
     }
 
-    /* Numbers of the systems, the best one first. */
+    /* Numbers of the systems, the best one first, if they are not in an order of their own. */
     order(state) {
+      if (!this.ordered) return state.values.map((_, place) => place);
       const values = state.values.map((value) => value ?? -Infinity);
       return values.map((_, place) => place).sort((a, b) => values[b] - values[a] || a - b);
     }
@@ -142,13 +143,13 @@
       const value = this.decimals(state.values[order[0]]);
       const protocol = state.code ? [element("code", "", state.code), `, ${metric}. `] : [];
       const tau = state.tau === null ? "not defined" : state.tau.toFixed(2);
-      const told = this.tied(state)
+      const told = !this.ordered ? [] : this.tied(state)
         ? [`All have ${value}.`]
         : [`First is ${best}, with ${value}. `, `Kendall’s tau with the order ${this.against}: `,
           element("strong", "explorer-tau", tau), "."];
       this.said.replaceChildren(
         element("p", "", element("strong", "", words)),
-        element("p", "", ...protocol, ...told),
+        ...(protocol.length + told.length ? [element("p", "", ...protocol, ...told)] : []),
         ...(state.note ? [element("p", "explorer-note", state.note)] : []),
       );
     }
@@ -188,12 +189,16 @@
       this.key.replaceChildren(
         ...line("expected", state.expected),
         ...line("ceiling", state.ceiling),
-        element("li", "", element("i", "explorer-swatch explorer-interval"), "95 % interval"),
-        element("li", "explorer-against", `▲ ▼ places up or down: against the order ${this.against}`),
+        ...(state.low.some((low) => low !== null)
+          ? [element("li", "", element("i", "explorer-swatch explorer-interval"), "95 % interval")]
+          : []),
+        ...(this.ordered
+          ? [element("li", "explorer-against", `▲ ▼ places up or down: against the order ${this.against}`)]
+          : []),
       );
       this.list.style.setProperty("--zero", at(0));
       const before = this.rows.map((row) => row.getBoundingClientRect().top);
-      const tied = this.tied(state);
+      const tied = !this.ordered || this.tied(state);
       order.forEach((place, rank) => {
         const { parts } = this.rows[place];
         const [value, low, high] = [state.values[place], state.low[place], state.high[place]];

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from recbias.data.datasets import load_dataset
     from recbias.experiment.grid import Grid
     from recbias.experiment.measurement import Measurement, measure
-    from recbias.experiment.run import Results, run
+    from recbias.experiment.run import Results, plan, run
     from recbias.protocol.protocol import Protocol
     from recbias.recommenders import Recommender, System, line_up
 
@@ -29,6 +29,7 @@ __all__ = [
     "line_up",
     "load_dataset",
     "measure",
+    "plan",
     "run",
 ]
 
@@ -44,6 +45,7 @@ __getattr__ = import_later(
         "line_up": "recbias.recommenders",
         "load_dataset": "recbias.data.datasets",
         "measure": "recbias.experiment.measurement",
+        "plan": "recbias.experiment.run",
         "run": "recbias.experiment.run",
     },
 )

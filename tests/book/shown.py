@@ -11,6 +11,7 @@ from typing import Any
 from recbias.book.chapters import (
     concentration_metrics,
     design_alternatives,
+    multiverse,
     offline_option_taxonomy,
     overcoming_popularity_bias,
     popularity_bias,
@@ -20,6 +21,8 @@ from recbias.book.chapters import (
 from recbias.book.chapters.concentration_metrics import figures as of_concentration
 from recbias.book.chapters.design_alternatives import figures as of_designs
 from recbias.book.chapters.design_alternatives.panels import Design, four_designs
+from recbias.book.chapters.multiverse import figures as of_universes
+from recbias.book.chapters.multiverse.setup import options_of
 from recbias.book.chapters.offline_option_taxonomy import figures as of_options
 from recbias.book.chapters.offline_option_taxonomy import figures_of_decisions as of_decisions
 from recbias.book.chapters.overcoming_popularity_bias import figures as of_remedies
@@ -167,6 +170,18 @@ def _of_options() -> list[Figure]:
     ]
 
 
+def _of_multiverse() -> list[Figure]:
+    results = recorded(multiverse.CHAPTER, "filmtrust")
+    crossed, options = results["crossed"], options_of("filmtrust", 3)
+    return [
+        of_universes.curves(crossed),
+        of_universes.by_option(crossed, options),
+        of_universes.turning(crossed, options),
+        of_universes.by_effect(results["pairs"]),
+        of_universes.calibration(),
+    ]
+
+
 def _of_systems() -> list[Figure]:
     results = recorded("systems")
     ways = sensitivity.chosen_variations(LINE_UP)
@@ -186,6 +201,7 @@ _PAGES: Mapping[str, Callable[[], list[Figure]]] = {
     "05": _of_misses,
     "06": _of_concentration,
     "07": _of_options,
+    "08": _of_multiverse,
     "index": _of_index,
     "systems": _of_systems,
 }
@@ -201,6 +217,7 @@ PACKAGES = {
     "05": "true_vs_false_positive_disagreement",
     "06": "concentration_metrics",
     "07": "offline_option_taxonomy",
+    "08": "multiverse",
 }
 """Where the figures of the page of a chapter are defined."""
 

@@ -168,13 +168,13 @@ def test_a_page_without_true_values_shows_those_of_cm100k(
     planted: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = without_truth(planted)
-    monkeypatch.setattr(true_values, "load_chapter", lambda chapter, name: {})
+    monkeypatch.setattr(true_values, "load_chapter", lambda chapter, name, only: {})
     assert true_values.with_truth(own) is own is true_values.first_shown(own)
     for figure in (figures.lead(own), figures.each_count(own)):
         assert figure.title == "More hits, more misses in the test"
         assert figure.rows["panel"].unique().tolist() == ["MovieLens 1M, observed"]
     recorded = {"cm100k": {"systems": planted}}
-    monkeypatch.setattr(true_values, "load_chapter", lambda chapter, name: recorded[name])
+    monkeypatch.setattr(true_values, "load_chapter", lambda chapter, name, only: recorded[name])
     assert true_values.with_truth(own) is planted is true_values.first_shown(own)
     assert figures.each_count(own).rows["panel"].nunique() == 2
     other = replace(planted, dataset={**planted.dataset, "name": "coat"})

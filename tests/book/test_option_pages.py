@@ -136,7 +136,8 @@ def test_what_merged_stars_cannot_tell_is_left_out() -> None:
     [
         (0, {"A2": (1, -1), "C3": (1, 0)}, "How ratings are split (A2) can make either win; "
          "how users are averaged (C3) can make kNN win."),
-        (1, {"B1": (1, 0), "C1": (-1,)}, "What is ranked (C1) can make MF win."),
+        (1, {"B1": (1, 0), "C1": (-1,)}, "kNN is ahead at the start; what is ranked (C1) "
+         "can make MF win."),
         (1, {"B1": (1, 1)}, "None of these alone: kNN is ahead, whichever is taken."),
         (-1, {"B1": (-1, 0)}, "None of these alone: MF is ahead, or nobody is for certain, "
          "whichever is taken."),

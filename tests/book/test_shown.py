@@ -42,6 +42,7 @@ SENTENCES = {
     ("06", "ranks"),
     ("07", "significance"),
     ("07", "worlds"),
+    ("08", "curves"),
 }
 """Figures whose message is the sentence of a record: it follows the results."""
 

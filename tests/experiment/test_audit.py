@@ -588,6 +588,21 @@ def test_a_deleted_or_damaged_manifest_is_missed(chapter: Chapter) -> None:
                 read()
 
 
+def test_what_was_loaded_is_not_taken_for_a_file_that_changed(chapter: Chapter) -> None:
+    first = load_chapter(CHAPTER, WORLD)["grid"]
+    assert load_chapter(CHAPTER, WORLD)["grid"] is first
+    assert list(load_chapter(CHAPTER, WORLD, "grid")) == ["grid"]
+    for suffix in (".json", ".parquet"):
+        path = chapter.folder / f"grid{suffix}"
+        was, status = path.read_bytes(), path.stat()
+        path.write_bytes(was[:-9] + bytes([was[-9] ^ 1]) + was[-8:])
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        with pytest.raises(StoreError):
+            load_chapter(CHAPTER, WORLD)
+        path.write_bytes(was)
+    assert load_chapter(CHAPTER, WORLD)["grid"] is first
+
+
 def test_an_added_or_exchanged_result_differs(chapter: Chapter) -> None:
     shutil.copy(chapter.folder / "checks.json", chapter.folder / "more.json")
     chapter.swap("grid", "few")

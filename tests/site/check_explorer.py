@@ -29,7 +29,12 @@ from recbias.claims import load_chapter
 from recbias.experiment.makers import Table
 from recbias.experiment.run import Results
 
-CHAPTERS = ("01_design_alternatives", "02_sparsity_bias", "04_overcoming_popularity_bias")
+CHAPTERS = (
+    "01_design_alternatives",
+    "02_sparsity_bias",
+    "04_overcoming_popularity_bias",
+    "08_multiverse",
+)
 PAGES = tuple(f"{where}notebooks/{name}.html" for name in CHAPTERS for where in ("", "on/*/"))
 HALF = 5.0001e-5
 """Numbers are shown with four decimals."""
@@ -608,6 +613,132 @@ def check_kind_tables(explorer: Locator, table: Table) -> list[str]:
     return faults
 
 
+# -- chapter 8: the curve of universes ------------------------------------------------------------
+
+BRUSHED = ("A2", "C1", "C2")
+QUANTILES = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
+HALF_OF_THREE = 5.001e-4
+"""Numbers are shown with three decimals."""
+
+
+class Brushed:
+    """What the universes with some options say, worked out here."""
+
+    def __init__(self, table: Table, codes: tuple[str, ...]) -> None:
+        frame = table.frame
+        self.against = list(dict.fromkeys(frame["against"]))[int(codes[0])]
+        chosen = frame["against"] == self.against
+        for name, code in zip(BRUSHED, codes[1:], strict=True):
+            if code != "any":
+                chosen &= frame[name] == int(code)
+        rows = {row.universe: row for row in frame[chosen].itertuples()}.values()
+        ahead = sorted(row.sign * abs(row.effect) for row in rows)
+        self.places = [self.between(ahead, share) for share in QUANTILES] if ahead else []
+        self.counts = [len(rows)] + [
+            sum(row.sign == sign and (row.p < 0.05 or not surely) for row in rows)
+            for sign in (1, -1)
+            for surely in (False, True)
+        ]
+
+    @staticmethod
+    def between(ahead: list[float], share: float) -> float:
+        """Give the value at a share of the way, between two of them in proportion."""
+        at = share * (len(ahead) - 1)
+        low = int(at)
+        high = min(low + 1, len(ahead) - 1)
+        return ahead[low] + (at - low) * (ahead[high] - ahead[low])
+
+
+def brushes_of(table: Table) -> list[tuple[str, ...]]:
+    """List all choices, as the address writes them."""
+    frame = table.frame
+    of_systems = [str(number) for number in range(frame["against"].nunique())]
+    of_options = (["any", *map(str, range(frame[name].max() + 1))] for name in BRUSHED)
+    return list(itertools.product(of_systems, *of_options))
+
+
+def check_universes(explorer: Locator, table: Table) -> tuple[list[str], int]:
+    """Try every brush; give the faults and how many there are."""
+    faults, choices = [], brushes_of(table)
+    for codes in choices:
+        explorer.evaluate(
+            """(root, codes) => codes.forEach((code, n) =>
+              [...root.querySelectorAll("fieldset")[n].querySelectorAll("input")]
+                .find(input => input.value === code).click())""",
+            codes,
+        )
+        found = _check_brush(explorer, Brushed(table, codes))
+        faults += [f"{' '.join(codes)}: {fault}" for fault in found]
+    return faults, len(choices)
+
+
+def _check_brush(explorer: Locator, wanted: Brushed) -> list[str]:
+    shown = explorer.evaluate(
+        """root => ({
+          values: [...root.querySelectorAll(".explorer-bars li .explorer-value")].map(
+            value => Number(value.textContent.replace("\u2212", "-"))),
+          bars: [...root.querySelectorAll(".explorer-bars li .explorer-bar")].map(
+            bar => bar.getBoundingClientRect().width),
+          ranks: [...root.querySelectorAll(".explorer-rank, .explorer-moved")].map(
+            each => each.textContent).join(""),
+          drawn: root.querySelector(".explorer-bars").getBoundingClientRect().height > 0,
+          said: root.querySelector(".explorer-said").textContent,
+          note: root.querySelector(".explorer-note")?.textContent ?? "",
+        })"""
+    )
+    if not wanted.places:
+        return [] if not shown["drawn"] and "No universe" in shown["said"] else ["bars of nothing"]
+    if not shown["drawn"] or len(shown["values"]) != len(wanted.places):
+        return ["no bars are drawn"]
+    faults = []
+    longest = max(range(len(wanted.places)), key=lambda place: shown["bars"][place])
+    per_unit = shown["bars"][longest] / (abs(wanted.places[longest]) or 1)
+    for value, bar, own in zip(shown["values"], shown["bars"], wanted.places, strict=True):
+        if abs(value - own) > HALF_OF_THREE:
+            faults.append(f"{value} for {own:.5f}")
+        if abs(bar - per_unit * abs(own)) > 1:
+            faults.append(f"a bar of {bar:.1f} px for {own:.5f}")
+    if shown["ranks"] or "Kendall" in shown["said"]:
+        faults.append("places on a curve are ranked")
+    told = re.fullmatch(
+        r".* is ahead of (.*) in ([\d,]+) of ([\d,]+) universes, surely in ([\d,]+); (.*) is ahead "
+        r"in ([\d,]+), surely in ([\d,]+)\. (.*)", shown["note"],
+    )  # fmt: skip
+    if not told:
+        return [*faults, f"nothing is said of who wins: {shown['note']!r}"]
+    numbers = [int(told[place].replace(",", "")) for place in (3, 2, 4, 6, 7)]
+    if numbers != wanted.counts or {told[1], told[5]} != {wanted.against}:
+        faults.append(f"{numbers} against {told[1]} for {wanted.counts} against {wanted.against}")
+    sure = (wanted.counts[2] > 0) + (wanted.counts[4] > 0)
+    if not told[8].startswith(("Neither is sure", "Only one of both", "Both can be")[sure]):
+        faults.append(f"the verdict is {told[8]!r}")
+    return faults
+
+
+def check_universe_tables(explorer: Locator, table: Table) -> list[str]:
+    """Compare the plain tables, one for each metric, with the universes."""
+    tables = explorer.evaluate(
+        """root => [...root.querySelectorAll("table")].map(table =>
+          [...table.tBodies[0].rows].map(row => [...row.cells].slice(1).map(cell =>
+            Number(cell.textContent.replaceAll("\u2212", "-")))))"""
+    )
+    faults, choices = [], brushes_of(table)
+    metrics = list(dict.fromkeys(codes[-1] for codes in choices))
+    if len(tables) != len(metrics):
+        return [f"{len(tables)} plain tables for {len(metrics)} metrics"]
+    for found, metric in zip(tables, metrics, strict=True):
+        wanted = [Brushed(table, codes).places for codes in choices if codes[-1] == metric]
+        columns = [list(column) for column in zip(*found, strict=True)]
+        own = list(filter(None, wanted))
+        if len(columns) != len(own) or any(
+            abs(a - b) > HALF_OF_THREE
+            for column, places in zip(columns, own, strict=True)
+            for a, b in zip(column, places, strict=True)
+        ):
+            faults.append(f"plain table of metric {metric} has other numbers")
+    return faults
+
+
 # -- all explorers -------------------------------------------------------------------------------
 
 
@@ -677,6 +808,8 @@ def _checks_of(explorer: Locator, results: Results | Table) -> tuple[Callable, C
         return check_explorer, check_tables
     if explorer.get_attribute("id") == "truth":
         return check_kinds, check_kind_tables
+    if explorer.get_attribute("id") == "universes":
+        return check_universes, check_universe_tables
     return check_sampled, check_sampled_table
 
 

@@ -68,6 +68,11 @@ MISSES = (
     "We also report P@10, bpref, antiP@10 of condensed lists, which share of the first ten items "
     "is unrated, and coverage: the share of the users who have a list."
 )
+LIKES_ONLY = ["no", "no", "lists"]
+ASSUMED = (
+    "We assume that popular items are liked [more, less, as much as others], which likes alone "
+    "cannot show, and report [the second test] beside it."
+)
 SAMPLED = "All this is of a random sample of [number] users, the same for all systems."
 PLACES = {"title": "[name]", "n_ratings": "[number]", "n_users": "[number]", "n_items": "[number]"}
 """What the paragraph has in place of the reader's data."""
@@ -125,6 +130,7 @@ def said(codes: Mapping[str, str], line: str) -> str:
         HITS: hits and codes["dislikes"] == "yes",
         MISSES: "antiP" in line,
         SAMPLED: codes["size"] == "part",
+        ASSUMED: [codes[each] for each in ("dislikes", "random", "compared")] == LIKES_ONLY,
     }
     return "".join(f"{sentence} " for sentence, applies in told.items() if applies)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import re
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from playwright.sync_api import Browser
 import check_explorer
 from recbias import Grid, System, run
 from recbias.book.chapters.design_alternatives.designs import every_design
+from recbias.book.chapters.multiverse import explorers
 from recbias.book.chapters.overcoming_popularity_bias import nearest
 from recbias.book.chapters.sparsity_bias.sampling import sampled
 from recbias.book.explorer import explorer_html, from_results
@@ -363,5 +365,74 @@ def test_the_check_of_kinds_of_worlds_finds_what_is_broken(
     faults, tried = check_explorer.check_page(browser, written(tmp_path, page(html), script), "")
     if fault is None:
         assert (faults, tried) == ([], 12)
+    else:
+        assert any(fault in found for found in faults), faults[:5]
+
+
+OPTIONS = {
+    "A2": ["split: ratio 0.5", "split: ratio 0.2"],
+    "C1": ["AI-AN-AR", "condensed"],
+    "C2": ["metric: nDCG@10", "metric: P@10"],
+}
+
+
+def universes() -> Table:
+    """Plant universes that both systems win, one of them missing, and two that are one."""
+    rows = [
+        {
+            "first": "User kNN", "against": against, "A2": split, "C1": lists, "C2": metric,
+            "universe": 4 * split + 2 * lists + (0 if lists else metric),
+            "sign": -1 if lists and split == (against == "MF") else 1,
+            "effect": 0.1 + 0.2 * split + 0.05 * (0 if lists else metric),
+            "p": 0.2 if split else 0.01,
+        }
+        for against in ("MF", "MF (as in RankSys)")
+        for split, lists, metric in itertools.product(range(2), repeat=3)
+        if (against, split, lists) != ("MF", 0, 0)
+    ]  # fmt: skip
+    index = ("first", "against", *OPTIONS)
+    return Table(
+        index=index, frame=pd.DataFrame(rows), maker_name="08_multiverse/crossed", given={},
+        key="0", dataset={"name": "x"},
+    )  # fmt: skip
+
+
+def one_count_changed(document: dict) -> None:
+    state = document["states"]["0|any|any|any"]
+    state["note"] = re.sub(r"in (\d) of", lambda m: f"in {int(m[1]) + 1} of", state["note"])
+
+
+@pytest.mark.parametrize(
+    ("page", "script", "fault"),
+    [
+        (as_it_is, as_it_is, None),
+        (one_number_changed, as_it_is, " for "),
+        (states_changed(one_count_changed), as_it_is, " against MF for "),
+        (states_changed(lambda d: exchange(d, "0|any|1|any", "0|1|1|any")), as_it_is, "0 any 1"),
+        (as_it_is, lambda js: js.replace("if (!this.ordered)", "if (false)"), " for "),
+        (as_it_is, lambda js: js.replace("!this.ordered || ", ""), "are ranked"),
+        (lambda html: re.sub(r"<td>0\.\d{3}</td>", "<td>0.999</td>", html, count=1), as_it_is,
+         "plain table"),
+    ],
+)  # fmt: skip
+def test_the_check_of_universes_finds_what_is_broken(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    browser: Browser,
+    page: Callable[[str], str],
+    script: Callable[[str], str],
+    fault: str | None,
+) -> None:
+    table = universes()
+    monkeypatch.setattr(check_explorer, "results_of", lambda document, chapter: table)
+    axes, states = explorers.brushed(table, OPTIONS)
+    html = explorer_html(
+        states, axes, start=("0", "any", "any", "any"), name="universes", source=table, digits=3,
+        ordered=False,
+    )  # fmt: skip
+    html = page(html)
+    faults, tried = check_explorer.check_page(browser, written(tmp_path, html, script), "")
+    if fault is None:
+        assert (faults, tried) == ([], 54)
     else:
         assert any(fault in found for found in faults), faults[:5]

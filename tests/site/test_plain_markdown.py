@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import nbformat
 import pytest
 
-from recbias.book.standalone.plain_markdown import plain_markdown, plain_notebook
+from recbias.book.standalone.plain_markdown import formatted, plain_markdown, plain_notebook
 
 GLUED = {
     "share": {"text/plain": "0.1234"},
@@ -81,3 +83,17 @@ def test_what_was_glued_out_of_sight_is_shown() -> None:
     assert prose.source == "0.50"
     assert code.outputs[0].data == {"text/plain": "0.5"}
     assert "{glue" in notebook.cells[0].source, "the original is left alone"
+
+
+@pytest.mark.parametrize("form", ["", "s", ">6s", "d", ".2f", ".1%", "+.3g", ".3", "q"])
+@pytest.mark.parametrize("text", ["0.1254", "'0.1254'", "3", "'three'", "three", "-1e-3"])
+def test_formats_what_was_glued_as_the_book_does(text, form):
+    from myst_nb.core.variables import format_plain_text
+
+    try:
+        wanted = format_plain_text(text, form)
+    except ValueError as error:
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            formatted(text, form)
+    else:
+        assert formatted(text, form) == wanted

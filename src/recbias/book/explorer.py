@@ -149,6 +149,7 @@ def explorer_html(
     against: str = "",
     digits: int = 4,
     lines: Mapping[str, str] | None = None,
+    ordered: bool = True,
 ) -> str:
     """Write an explorer: controls, data and plain tables.
 
@@ -173,6 +174,9 @@ def explorer_html(
         Decimals of a value.
     lines
         What ``expected`` and ``ceiling`` are, where they are something else than usual.
+    ordered
+        Whether rows are ranked by their values; else they stay in their own order, and nothing is
+        said of tau.
     """
     combinations = list(product(*(axis.options for axis in axes)))
     if wrong := set(combinations) ^ set(shown):
@@ -202,13 +206,14 @@ def explorer_html(
         "compared": "|".join(compared),
         "against": against,
         "digits": digits,
+        "ordered": ordered,
         "lines": (lines := {**_LINES, **(lines or {})}),
         "states": {"|".join(codes): record for codes, record in records.items()},
     }
     # In a script element only "<" could end it.
     text = json.dumps(document, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     reasons = dict.fromkeys(state for state in shown.values() if isinstance(state, str))
-    tables = _Tables(axes, records, rows, start, against, digits, lines)
+    tables = _Tables(axes, records, rows, start, against if ordered else "", digits, lines)
     return (
         f'<div class="explorer" id="{escape(name)}">'
         f'<form class="explorer-controls" hidden>{_controls(axes, start, name)}</form>'
@@ -293,7 +298,7 @@ class _Tables:
     records: Mapping[Choice, Mapping[str, Any]]
     rows: Sequence[str]
     start: Choice
-    against: str
+    against: str  # empty where rows are not ranked
     digits: int
     lines: Mapping[str, str]
 
@@ -327,6 +332,9 @@ class _Tables:
             f"{escape(self._title(self.start))} first</summary>{opened}{folded}{notes}</details>"
         )
 
+    def _has(self, key: str) -> bool:
+        return any(each.get(key) is not None for each in self.records.values())
+
     def _title(self, choice: Choice) -> str:
         """Name a table: its metric, or what is chosen beside a slider."""
         chosen = [
@@ -358,7 +366,7 @@ class _Tables:
                 (self.lines["ceiling"], "ceiling", ".4g"),
                 (f"Kendall's tau with the order {self.against}", "tau", ".2f"),
             )
-            if key == "tau" or any(each.get(key) is not None for each in self.records.values())
+            if (self.against if key == "tau" else self._has(key))
         )
         return (
             '<div class="scrolls"><table class="numbers"><thead><tr><td></td>'

@@ -296,7 +296,14 @@ def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def said(name: str, results: ChapterResults, *, width: int = 0, **forms: str) -> str:
+def said(
+    name: str,
+    results: ChapterResults,
+    *,
+    width: int = 0,
+    load: Callable[[str, str], ChapterResults] | None = None,
+    **forms: str,
+) -> str:
     """Return what the record of a finding says of results: for the title of its figure.
 
     Parameters
@@ -307,6 +314,8 @@ def said(name: str, results: ChapterResults, *, width: int = 0, **forms: str) ->
         A chapter's results by name.
     width
         Of its lines in characters; one line by default.
+    load
+        As of `find`.
     **forms
         As in a block, by verdict: in place of the record's own words, which suit one verdict.
 
@@ -327,7 +336,7 @@ def said(name: str, results: ChapterResults, *, width: int = 0, **forms: str) ->
         record = own_findings(topic)[rest]
     else:
         record = _asked(first, int(number))[int(place or 1) - 1]
-    parts, _ = find_parts([record], results, page, cache(load_chapter), first)
+    parts, _ = find_parts([record], results, page, load or cache(load_chapter), first)
     sentence = _capital(parts[0].finding) if parts else ""
     if forms:
         found = _of_parts(parts)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import json
 import logging
 import math
@@ -27,9 +28,18 @@ import re
 import shutil
 import sys
 import tempfile
+from code import InteractiveInterpreter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import (
+    AbstractContextManager,
+    chdir,
+    contextmanager,
+    nullcontext,
+    redirect_stdout,
+)
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +64,8 @@ from recbias.data.datasets import (
     own_table,
 )
 from recbias.errors import ConfigError, MissingData, NoSpaceError, RecbiasError, unknown_name
+from recbias.experiment.planning import NotComputedError, Plan, planning
+from recbias.experiment.results import begin_page
 from recbias.experiment.store import write_atomically
 from recbias.experiment.verification import renew_manifest
 
@@ -188,7 +200,7 @@ class Chapter:
 
     def notebook(self) -> NotebookNode:
         """Read the source as a notebook without outputs."""
-        return jupytext.read(self.source, fmt="py:percent")
+        return deepcopy(_parsed(self.source.read_text(encoding="utf-8")))
 
     def parameters(self) -> list[Parameter]:
         """Read the parameters cell."""
@@ -237,6 +249,12 @@ class Chapter:
             choices=tuple(part.strip() for part in choices[1].split(",")) if choices else (),
             note=(matched[matched.lastindex or 0] if matched else comment) or "",
         )
+
+
+@lru_cache(maxsize=32)
+def _parsed(source: str) -> NotebookNode:
+    """Read a py:percent text, which takes long and is asked for several times of each chapter."""
+    return jupytext.reads(source, fmt="py:percent")
 
 
 def list_chapters(root: Path | None = None) -> list[Chapter]:
@@ -302,6 +320,126 @@ def run_chapter(
     build: Path | None = None,
 ) -> Path:
     """Execute a chapter on a data set, unless the same run is already there."""
+    asked = _asked(chapter, dataset, params, out, options, shared, record, build)
+    with asked.reading():
+        done = None if record else _read_run(asked.out, asked.key)
+        if done is None:
+            asked.check()
+        if record:
+            done = _record(chapter, asked.source, asked.values, asked.out, progress)
+        elif done is None:
+            done = _execute(chapter, asked.source, asked.values, asked.out, asked.results, progress)
+    page = nbformat.writes(_page(asked.source, done, asked.values, chapter, asked.key))
+    if not asked.out.is_file() or asked.out.read_text(encoding="utf-8") != page:
+        write_atomically(asked.out, page.encode())
+    return asked.out
+
+
+def plan_chapter(
+    chapter: Chapter,
+    dataset: str,
+    params: Mapping[str, object] | None = None,
+    *,
+    options: TableOptions | None = None,
+    build: Path | None = None,
+) -> Plan | None:
+    """Tell what `run_chapter` would compute, without doing it; None if its page is there already.
+
+    The code of the page runs in this process, statement by statement, with its results planned. A
+    statement that needs a value of one that is not there stops, and so do those that stand on it.
+    """
+    asked = _asked(chapter, dataset, params, None, options, None, False, build)
+    with asked.reading():
+        if _read_run(asked.out, asked.key) is not None:
+            return None
+        asked.check()
+        with (
+            _kernel_environment(asked.results),
+            chdir(chapter.source.parent),
+            redirect_stdout(io.StringIO()),
+            planning() as plan,
+        ):
+            try:
+                plan.unforeseen += _plan_statements(asked.source, asked.values)
+            finally:
+                begin_page("")  # what this process measures next is of no page
+    return plan
+
+
+def _plan_statements(source: NotebookNode, values: Mapping[str, Value]) -> Iterator[str]:
+    """Run what may ask for results; give the statements among it that could not be run."""
+    variables: dict[str, Any] = {"__name__": "__main__"}
+    page = _Interpreter(variables)
+    for number, cell in enumerate(source.cells, start=1):
+        if cell.cell_type != "code":
+            continue
+        for statement in ast.parse(cell.source).body:
+            text = ast.unparse(statement)
+            if _only_shows(statement):
+                continue
+            code = compile(ast.Module([statement], []), f"cell {number}", "exec", dont_inherit=True)
+            try:
+                page.runcode(code)
+            except (NotComputedError, NameError, TypeError):  # no value, or what stands for one
+                if _ASKS.search(text):
+                    yield f"cell {number}: {text.partition(chr(10))[0]}"
+        if _has_tag(cell, "parameters"):
+            variables |= values
+
+
+class _Interpreter(InteractiveInterpreter):
+    """What runs the code of a page in this process, as a kernel does for a run."""
+
+    def showtraceback(self) -> None:
+        """Let an error pass to who asked, from where it is handled."""
+        raise
+
+
+_ASKS = re.compile(r"\b(run|measure\.\w+|setup\.measure)\(")
+"""What asks for results, in the code of chapters."""
+
+
+def _only_shows(statement: ast.stmt) -> bool:
+    """Tell whether a statement draws or shows, which asks for nothing and takes long."""
+    if not isinstance(statement, ast.Expr):
+        return False
+    shown = statement.value.func if isinstance(statement.value, ast.Call) else None
+    return shown is None or ast.unparse(shown).endswith((".show", "HTML", "Markdown", "glue"))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A run that is asked for: a chapter with its values, and where what it makes is kept."""
+
+    chapter: Chapter
+    source: NotebookNode
+    values: Mapping[str, Value]
+    table: OwnTable | None
+    out: Path
+    results: Path
+    key: str
+
+    def reading(self) -> AbstractContextManager[object]:
+        """Let this process, and those that it begins, find the table."""
+        return self.table.handed_on() if self.table else nullcontext()
+
+    def check(self) -> None:
+        """Hold what is asked for against the data."""
+        parameters = self.chapter.parameters()
+        check_data(self.values, {parameter.name: parameter.default for parameter in parameters})
+
+
+def _asked(
+    chapter: Chapter,
+    dataset: str,
+    params: Mapping[str, object] | None,
+    out: Path | None,
+    options: TableOptions | None,
+    shared: Mapping[str, object] | None,
+    record: bool,
+    build: Path | None,
+) -> _Asked:
+    """Check what a person asks for, and tell where it is kept."""
     has = {parameter.name for parameter in chapter.parameters()}
     of_all = dict(shared or {})
     chapter_params = {**{name: of_all[name] for name in of_all if name in has}, **(params or {})}
@@ -317,7 +455,6 @@ def run_chapter(
     name = edition_name(dataset, options, {**of_all, **(params or {})})
     build = build or chapter.root / "_build"
     kept_in = build / ("runs" if not changed and not of_all else "reruns") / name
-    out = out or kept_in / f"{chapter.name}.ipynb"
     results = results_of(build, name if changed or of_all else "")
     values = {"dataset": table.called if table else dataset, **changed}
     data = [table] if table else _files_of(dataset, needed=record)
@@ -325,21 +462,15 @@ def run_chapter(
     for place, cell in enumerate(source.cells):
         if cell.cell_type == "markdown":  # a slip in a sentence is told before anything runs
             check_findings(cell.source, _place_in(chapter, source, place))
-    key = _run_key(chapter, source, values, data, results)
-    with table.handed_on() if table else nullcontext():
-        done = None if record else _read_run(out, key)
-        if done is None:
-            check_data(
-                values, {parameter.name: parameter.default for parameter in chapter.parameters()}
-            )
-        if record:
-            done = _record(chapter, source, values, out, progress)
-        elif done is None:
-            done = _execute(chapter, source, values, out, results, progress)
-    page = nbformat.writes(_page(source, done, values, chapter, key))
-    if not out.is_file() or out.read_text(encoding="utf-8") != page:
-        write_atomically(out, page.encode())
-    return out
+    return _Asked(
+        chapter,
+        source,
+        values,
+        table,
+        out or kept_in / f"{chapter.name}.ipynb",
+        results,
+        _run_key(chapter, source, values, data, results),
+    )
 
 
 def edition_name(

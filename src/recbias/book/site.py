@@ -73,12 +73,12 @@ def build_site(
     if len(editions) < len(datasets):
         raise ConfigError(f"each edition can be named once, got: {' '.join(datasets)}")
     _check(chapters, datasets, params or {}, options)
-    for is_summary in (False, True):  # last: they show what the chapters stored, on any data set
-        _run_all(
-            [chapter for chapter in chapters if chapter.is_summary == is_summary],
-            datasets,
-            run_options,
-        )
+    summaries = [chapter for chapter in chapters if chapter.is_summary]
+    _run_all([each for each in chapters if each not in summaries], datasets, run_options)
+    # Last, as they show what the chapters stored, on any data set. What the first edition judges is
+    # kept for all; at the same time each would judge all claims.
+    _run_all(summaries, datasets[:1], run_options)
+    _run_all(summaries, datasets[1:], run_options)
     _build_editions(root, editions, run_options)
     for name in editions:
         pages = root / "_build" / "editions" / name / "_build" / "html"

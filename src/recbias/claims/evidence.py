@@ -155,6 +155,17 @@ def _sets_of(table: Results) -> dict[str, float]:
     return _SETS[table]
 
 
+_VIEWED: WeakKeyDictionary[Table, dict[View, tuple[Any, ...]]] = WeakKeyDictionary()
+
+
+def _viewed(view: View, table: Table) -> tuple[Any, ...]:
+    """Derive something from a table, once: many records ask for it, and each for both halves."""
+    derived = _VIEWED.setdefault(table, {})
+    if view not in derived:
+        derived[view] = view(table)
+    return derived[view]
+
+
 def _label(table: Results, label: str) -> str:
     """Name the protocol that a label means: ``*`` is the only one of its grid."""
     labels = list(table.grid.parsed)
@@ -385,7 +396,7 @@ class Evidence:
         if name != term.stored:
             if name not in self._views:
                 raise unknown_name("table", name, self._views)
-            index, frame, *drawn = self._views[name](table)
+            index, frame, *drawn = _viewed(self._views[name], table)
             frame = frame.reset_index(drop=True)  # replicates are by the place of a row
             replicates = drawn[0] if drawn else None
             table = dataclasses.replace(table, index=index, frame=frame, replicates=replicates)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from recbias.claims.records import ClaimCriterion, Record
 from recbias.claims.topics import Judged, chapters, find_judged
 from recbias.data.datasets import dataset_info, is_path
 from recbias.errors import ConfigError, StoreError
+from recbias.experiment.documents import digest
 from recbias.experiment.results import (
     SIMULATIONS,
     StoredResult,
@@ -303,7 +304,7 @@ def judge_chapter(topic: str, results: ChapterResults) -> list[Verdict]:
     return [_judge(claim, results, judged, load) for claim in claims() if claim.topic == topic]
 
 
-def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
+def load_chapter(chapter: str, dataset: str, only: str = "") -> dict[str, StoredResult]:
     """Load a chapter's results on one dataset: recorded ones, else those of the last live run.
 
     Parameters
@@ -312,6 +313,8 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
         Name of its notebook.
     dataset
         Name of the dataset, or path of a table.
+    only
+        Name of the one result that is wanted; all if empty.
 
     Returns
     -------
@@ -326,32 +329,54 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
         stale or lost then is absent, or could never be renewed on a page that shows it.
     """
     chapters()  # importing them makes known what their results were made by
+    recorded, live = (_paths(chapter, dataset, origin) for origin in ("recorded", "live"))
     if is_recording():
-        return _usable(chapter, dataset, "recorded") | _usable(chapter, dataset, "live")
+        found = _usable(recorded, dataset, "recorded") | _usable(live, dataset, "live")
+        return {name: result for name, result in found.items() if only in ("", name)}
     if missing := missing_results(dataset, chapter):
         raise StoreError(
             f"{results_dir(dataset, recorded=True) / chapter}: its results are missing: "
             f"{', '.join(missing)}\nrestore them, or record them again where the data is: "
             f"recbias run {chapter} --dataset {dataset} --record"
         )
-    for origin in ("recorded", "live"):
-        results = {
-            name: load_result(path, origin=origin, dataset=dataset)
-            for name, path in _paths(chapter, dataset, origin).items()
-        }
-        if results:
-            return results
-    return {}
+    load = _load_recorded if recorded else _load_live
+    return {
+        name: load(path, dataset) for name, path in (recorded or live).items() if only in ("", name)
+    }
+
+
+def _load_live(path: Path, dataset: str) -> StoredResult:
+    return load_result(path, origin="live", dataset=dataset)
+
+
+def _load_recorded(path: Path, dataset: str) -> StoredResult:
+    """Load a recorded result, or find it where it was loaded before: all sentences of a page ask.
+
+    What is given is what the files hold now, and what this code would compute now.
+    """
+    files = (path.with_suffix(suffix) for suffix in (".json", ".parquet"))
+    result = _loaded(
+        path, dataset, tuple(digest(file.read_bytes()) for file in files if file.is_file())
+    )
+    if result.key != result.key_of(result.parameters, result.dataset["hashes"]):
+        return load_result(path, dataset=dataset)  # which says what is wrong
+    return result
+
+
+@lru_cache(maxsize=256)
+def _loaded(path: Path, dataset: str, content: tuple[str, ...]) -> StoredResult:
+    """Load a recorded result, once for each `content` of its files."""
+    return load_result(path, dataset=dataset)
 
 
 def _paths(chapter: str, dataset: str, origin: str) -> dict[str, Path]:
     return stored_results(results_dir(dataset, recorded=origin == "recorded") / chapter)
 
 
-def _usable(chapter: str, dataset: str, origin: str) -> dict[str, StoredResult]:
+def _usable(paths: Mapping[str, Path], dataset: str, origin: str) -> dict[str, StoredResult]:
     """Load a chapter's results but those that are stale or damaged."""
     usable: dict[str, StoredResult] = {}
-    for name, path in _paths(chapter, dataset, origin).items():
+    for name, path in paths.items():
         with suppress(StoreError):
             usable[name] = load_result(path, origin=origin, dataset=dataset)
     return usable

@@ -25,12 +25,16 @@ from recbias.claims.ledger import TOPICS
 from recbias.claims.values import Function
 from recbias.errors import unknown_name
 
-_PAGES = {"systems": "recbias.book.systems.line_up"}
+_PAGES = {
+    "systems": "recbias.book.systems.line_up",
+    "multiverse": "recbias.book.chapters.multiverse",
+}
 """What the findings of a page stand on that judges no claim."""
 _MAKERS = (
     "recbias.book.predictions",
     "recbias.book.systems.validation",
     "recbias.book.systems.ties",
+    "recbias.book.chapters.multiverse",
 )
 """What makes results of several pages, or of one that judges no claim."""
 
@@ -80,7 +84,8 @@ def find_page(topic: str) -> Judged | None:
     """
     if topic not in _PAGES:
         return find_judged(topic)
-    return Judged(topic, importlib.import_module(_PAGES[topic]).FUNCTIONS, {})
+    module = importlib.import_module(_PAGES[topic])
+    return Judged(module.CHAPTER, module.FUNCTIONS, getattr(module, "VIEWS", {}))
 
 
 def chapters() -> dict[str, str | None]:

@@ -53,10 +53,12 @@ from recbias.data.datasets import (
 from recbias.data.datasets.describe import describe, describe_entry, size_said, warn_of_memory
 from recbias.data.datasets.frames import frame_of
 from recbias.data.datasets.liked import LEAST
-from recbias.data.ratings import exact
+from recbias.data.ratings import Ratings, exact
 from recbias.data.selection import Selection
 from recbias.errors import ConfigError, DataError, MissingData, needs_the_extra
+from recbias.experiment.planning import Size, measured_pages, page_cost
 from recbias.experiment.store import write_atomically
+from recbias.experiment.training_seeds import training_seeds
 from recbias.protocol.leakage import leakage
 from recbias.protocol.splits import Split, SplitRule, warn_of_other_share
 
@@ -152,6 +154,7 @@ def data_info(
     if min_rating is None and dataset.ratings.feedback == "explicit":
         _echo({"threshold": _thresholds_said(dataset)})
     _echo(leaks)
+    _echo(_page_costs(name, dataset.ratings))
     if dataset.unbiased is not None:
         parts = dataset.unbiased
         users, items = len(set(parts.user.tolist())), len(set(parts.item.tolist()))
@@ -218,6 +221,30 @@ def _missing(info: DatasetInfo) -> list[tuple[str, str]]:
     except MissingData as error:
         return [("missing", line) for line in str(error).splitlines()]
     return []
+
+
+def _page_costs(name: str, ratings: Ratings, only: str = "") -> list[tuple[str, str]]:
+    """Tell by page what it takes from nothing, as measured on tables of other shapes."""
+    if training_seeds(name) > 1:  # the pages of published data train more often than was measured
+        return []
+    rows = []
+    for page in [only] if only else measured_pages():
+        known = page_cost(page, Size.of(ratings))
+        if known is None:
+            continue
+        text = f"{page} about {_two_digits(known.cost.seconds)} s of processor time"
+        if known.cost.peak_mb == known.cost.peak_mb:
+            text += f" and {_two_digits(known.cost.peak_mb / 1e3)} GB"
+        if known.off_by == known.off_by:
+            text += f"; a table left out of the fit was missed by {known.off_by:.1f} times at most"
+        tables = "1 table" if known.n_tables == 1 else f"{known.n_tables} tables"
+        rows.append(("takes", f"{text} (from {tables}, {known.measured})"))
+    return rows
+
+
+def _two_digits(value: float) -> str:
+    """Write an estimate, of which no more is known."""
+    return f"{float(f'{value:.2g}'):,g}"
 
 
 _LACKING = {
@@ -399,6 +426,11 @@ def _files_here(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, 
     "--record", is_flag=True, help="Renew data/recorded from this run; needs the data set."
 )
 @click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Say which cells would be computed or read, and what that takes; write nothing.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     help="Where the page goes: a file that ends in .html; the notebook goes beside it.",
@@ -413,6 +445,7 @@ def run(
     min_rating: str | None,
     split: str | None,
     record: bool,
+    dry_run: bool,
     out: Path | None,
     **options: Any,
 ) -> None:
@@ -424,7 +457,7 @@ def run(
     counts cells of the chapter; one that trains systems can take most of the time.
     """
     with needs_the_extra("book"):  # starting Jupyter's parts takes a while
-        from recbias.book.notebooks import edition_name, find_chapter, run_chapter
+        from recbias.book.notebooks import edition_name, find_chapter, plan_chapter, run_chapter
         from recbias.book.rerun import check_out
         from recbias.book.standalone import write_sheet
 
@@ -435,6 +468,23 @@ def run(
         f"{chosen_chapter.name}--{edition_name(dataset, reading_options, parameters)}.html"
     )
     check_out(out)
+    if dry_run:
+        if record:
+            raise ConfigError("--dry-run: what --record does is to compute everything anew")
+        with warnings_said():
+            if is_path(dataset):
+                say_read(load_dataset(dataset, **vars(reading_options)))
+            plan = plan_chapter(
+                chosen_chapter, dataset, parameters, options=reading_options, build=cache_dir()
+            )
+        if plan is None:
+            click.echo("the page is there already; nothing would be computed")
+            return
+        click.echo(plan)
+        if any(step.status == "compute" for step in plan.steps):
+            loaded = load_dataset(dataset, **vars(reading_options))
+            _echo(_page_costs(dataset, loaded.ratings, chosen_chapter.name))
+        return
     with warnings_said():
         if is_path(dataset):
             warn_of_memory(

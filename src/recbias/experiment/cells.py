@@ -26,7 +26,7 @@ from threadpoolctl import ThreadpoolController
 from recbias._system.places import cells_dir
 from recbias._system.streams import stream
 from recbias.data.datasets import Dataset
-from recbias.data.ratings import exact
+from recbias.data.ratings import Ratings, exact
 from recbias.errors import ConfigError, DamagedError, DataError, ScoreError, StoreError, Unfit
 from recbias.experiment.engine import Workers, at_most, open_executor, peak_mb, run_all
 from recbias.experiment.folds import (
@@ -318,7 +318,7 @@ def run_cell(cell: Cell) -> str | None:
     if not missing:
         return None
     cell.outside.load()
-    started = time.perf_counter()
+    started, used = time.perf_counter(), time.process_time()
     system = System.from_dict(json.loads(cell.system))
     if canonical_json(system.identity()) != cell.identity:
         raise StoreError(
@@ -364,7 +364,9 @@ def run_cell(cell: Cell) -> str | None:
             "repeat": cell.repeat,
             "system": json.loads(cell.system),
         },
+        "size": _size(source_dataset(first).ratings),
         "seconds": round(time.perf_counter() - started, 3),
+        "processor_seconds": round(time.process_time() - used, 3),
         "peak_mb": peak_mb(),
     }
     for artefact, columns in arrays.items():
@@ -375,6 +377,11 @@ def run_cell(cell: Cell) -> str | None:
             provenance={**provenance, "artefact": str(artefact)},
         )
     return None
+
+
+def _size(ratings: Ratings) -> dict[str, int]:
+    """Tell how large the data of a cell are, by which others' costs are estimated."""
+    return {"ratings": len(ratings), "users": ratings.n_users, "items": ratings.n_items}
 
 
 def run_missing(cells: Iterable[Cell], *, workers: Workers = 1, label: str) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,10 @@ from recbias.data import simulation
 from recbias.data.datasets import Dataset, dataset_info, load_dataset, registry
 from recbias.errors import ConfigError, MissingData, StoreError, unknown_name
 from recbias.experiment import feedback
+from recbias.experiment.cells import grid_cells
+from recbias.experiment.engine import peak_mb
 from recbias.experiment.grid import Grid, split_marks
+from recbias.experiment.planning import Plan, Waiting, current_plan
 from recbias.experiment.reproduction import (
     agreement,
     compare_arrays,
@@ -182,8 +186,16 @@ class Maker(Generic[_Made]):
         data_dir: Path | None,
     ) -> _Made:
         """Read what is kept under a name, if nothing that decides it has changed, or make it."""
+        plan, result = current_plan(), record or self.name
         if dataset is None:
-            made = self._recorded_simulation(given, record) or self.make(None, given, workers)
+            recorded = self._recorded_simulation(given, record)
+            if plan is not None:
+                return (
+                    plan.noted(result, "recorded", recorded)
+                    if recorded
+                    else self._plan(plan, result, None, given, data_dir)
+                )
+            made = recorded or self.make(None, given, workers)
             if record is not None and clone_root() is not None:
                 # What was only read as well: recording replaces results of a chapter as a whole.
                 made.save(results_dir(SIMULATIONS, recorded=False) / record)
@@ -193,17 +205,42 @@ class Maker(Generic[_Made]):
         except MissingData as missing:
             if record is None:
                 raise
-            return self._recorded(dataset, given, record, missing)
+            found = self._recorded(dataset, given, record, missing)
+            return found if plan is None else plan.noted(result, "recorded", found)
         if record is not None:
             key = self.key(given, _about(loaded, given)["hashes"])
             live = kept_result(record, loaded.name, key)
             if isinstance(live, self.kind):
                 # What the key leaves out, such as the place of a table, may be another now.
-                return replace(live, given=given)
+                live = replace(live, given=given)
+                return live if plan is None else plan.noted(result, "kept", live)
+        if plan is not None:
+            return self._plan(plan, result, loaded, given, data_dir)
         made = self.make(loaded, given, workers)
         if record is not None and clone_root() is not None:
             made.save(results_dir(loaded.name, recorded=False) / record)
         return made
+
+    def _plan(
+        self,
+        plan: Plan,
+        result: str,
+        dataset: Dataset | None,
+        given: Mapping[str, Any],
+        data_dir: Path | None,
+    ) -> Any:
+        """Note what the function would be called for; what it ranks itself is not counted."""
+        about = _about(dataset, given)
+        beside = bool({"ranking", "world", "feedback"} & {*self.parts})
+        if dataset is None:  # whatever grids it has are of worlds
+            plan.note_cells(result, [], beside=True)
+            return Waiting(given=given, dataset=about)
+        grids = self.grids_read(given)
+        cells = [cell for grid in grids for _, cell in grid_cells(grid, dataset, data_dir)]
+        plan.note_cells(result, cells, beside=beside)
+        of_data_alone = not (grids or beside or "workers" in self._arguments)
+        made = functools.partial(self.make, dataset, given) if of_data_alone else None
+        return Waiting(made, given=given, dataset=about)
 
     def make(self, dataset: Dataset | None, given: Mapping[str, Any], workers: int = 1) -> _Made:
         """Call the function, whatever was made before."""
@@ -211,11 +248,18 @@ class Maker(Generic[_Made]):
         if "workers" in self._arguments:
             arguments["workers"] = workers
         about = _about(dataset, given)
+        started, used = time.perf_counter(), time.process_time()
+        content = self.function(*([] if dataset is None else [dataset]), **arguments)
         return self.kind.of(
-            self.function(*([] if dataset is None else [dataset]), **arguments),
+            content,
             key=self.key(given, about["hashes"]),
             dataset=about,
             provenance=platform_record(),
+            times={
+                "seconds": round(time.perf_counter() - started, 1),
+                "processor_seconds": round(time.process_time() - used, 1),
+                "peak_mb": peak_mb(),
+            },
             maker_name=self.name,
             given=given,
         )
@@ -247,9 +291,30 @@ class Maker(Generic[_Made]):
         """List the grids whose options a page prints."""
         return () if self.grids is None else tuple(self._called(self.grids, given))
 
-    def _stands_on(self, given: Mapping[str, Any], hashes: Mapping[str, str]) -> Any:
+    def grids_read(self, given: Mapping[str, Any]) -> list[Grid]:
+        """List the grids that decide the result, so that their cells may be read."""
+        found: list[Grid] = []
+
+        def note(grid: Grid) -> str:
+            found.append(grid)
+            return ""
+
+        self._stands_on(given, {}, note)
+        return found
+
+    def _stands_on(
+        self,
+        given: Mapping[str, Any],
+        hashes: Mapping[str, str],
+        of_grid: Callable[[Grid], str] | None = None,
+    ) -> Any:
         """Write, as JSON-able values, what decides the result beside parameters and data."""
-        written = functools.partial(self._identified, given=given, hashes=hashes)
+
+        def key_of(grid: Grid) -> str:
+            return grid.key_of(hashes or hashes_of(grid.dataset))
+
+        of_grid = of_grid or key_of
+        written = functools.partial(self._identified, given=given, of_grid=of_grid)
         named: dict[str, Any] = {}
         for part in self.parts:
             module, attribute = _REVISIONS[part]
@@ -270,18 +335,20 @@ class Maker(Generic[_Made]):
         keys = [written(known[name]) for name in self._grid_arguments]
         return [key for each in keys for key in ([each] if isinstance(each, str) else each)] or None
 
-    def _identified(self, value: Any, given: Mapping[str, Any], hashes: Mapping[str, str]) -> Any:
+    def _identified(
+        self, value: Any, given: Mapping[str, Any], of_grid: Callable[[Grid], str]
+    ) -> Any:
         """Write what stands for a value: keys of grids, identities of systems and metrics."""
         if isinstance(value, Grid):
-            return value.key_of(hashes or hashes_of(value.dataset))
+            return of_grid(value)
         if isinstance(value, System | Metric):
             return value.identity()
         if callable(value):
-            return self._identified(self._called(value, given), given, hashes)
+            return self._identified(self._called(value, given), given, of_grid)
         if isinstance(value, Mapping):
-            return {name: self._identified(each, given, hashes) for name, each in value.items()}
+            return {name: self._identified(each, given, of_grid) for name, each in value.items()}
         if isinstance(value, Iterable) and not isinstance(value, str):
-            return [self._identified(each, given, hashes) for each in value]
+            return [self._identified(each, given, of_grid) for each in value]
         return value
 
     def _called(self, declared: Any, given: Mapping[str, Any]) -> Any:

@@ -17,6 +17,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -126,7 +127,7 @@ class Quantity:
         """The replicates; ConfigError where they were not kept."""
         return self._paired(self)[0]
 
-    @property
+    @cached_property  # verdicts, weights and sentences ask for it in turn
     def interval(self) -> tuple[float, float]:
         """95 % interval; NaN where there is none."""
         if self.replicates is None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,7 @@ from recbias.experiment.engine import (
 from recbias.experiment.folds import Source, grid_source, source_splits
 from recbias.experiment.grid import Grid
 from recbias.experiment.pairs import Pairs, compare_systems, paired_values
+from recbias.experiment.planning import Plan, Waiting, current_plan, planning, to_compute
 from recbias.experiment.reduction import (
     CROSSED,
     N_REPLICATES,
@@ -91,7 +92,7 @@ from recbias.experiment.results import (
     values_text,
 )
 from recbias.experiment.store import frame_from_json, frame_to_json, platform_record
-from recbias.experiment.untrainable import known_reason, remember, systems_left_out
+from recbias.experiment.untrainable import remember, systems_left_out
 from recbias.metrics import Metric
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.relevance import relevant
@@ -100,7 +101,7 @@ from recbias.ranking import RankTable
 from recbias.recommenders.elsewhere import warn_of_missing
 from recbias.stats.resampling import bootstrap_weights, rounded_replicates
 
-__all__ = ["Results", "check_data", "grid_tables", "is_named", "run"]
+__all__ = ["Results", "check_data", "grid_tables", "is_named", "plan", "run"]
 
 WORKERS_FROM = 4_000_000
 """Test ratings, over all cells, from which reducing tables pays the start of worker processes."""
@@ -459,20 +460,30 @@ def run(
     if not isinstance(grid, Grid):
         raise ConfigError(f"run: expected a Grid, got {type(grid).__name__} {grid!r}")
     check_workers(workers)
-    record = kept_as(name)
+    record, planned = kept_as(name), current_plan()
     try:
         dataset = load_dataset(grid.dataset, data_dir=data_dir)
     except MissingData as missing:
         if record is None:
             raise
-        return dataclasses.replace(_recorded(grid, record, missing), data_dir=data_dir)
+        found = dataclasses.replace(_recorded(grid, record, missing), data_dir=data_dir)
+        return found if planned is None else planned.noted(record, "recorded", found)
     grid.warn_of_split(dataset)
     if record is not None:
         stored = kept_result(record, dataset.name, grid.key_of(grid.hashes(dataset)))
         if isinstance(stored, Results):
-            return dataclasses.replace(
-                stored, grid=grid, data_dir=data_dir
-            )  # the same table may be elsewhere now
+            # The same table may be elsewhere now.
+            stored = dataclasses.replace(stored, grid=grid, data_dir=data_dir)
+            return stored if planned is None else planned.noted(record, "kept", stored)
+    if planned is not None:
+        for label, protocol in grid.parsed.items():
+            check_data(protocol, grid.parsed_metrics[label], dataset.ratings, dataset.title)
+        cells = [cell for _, cell in grid_cells(grid, dataset, data_dir)]
+        planned.note_cells(record or dataset.title, cells)
+        about = dataset_record(dataset, grid.hashes(dataset))
+        return cast(
+            Results, Waiting(grid=grid, dataset=about, systems=[each.name for each in grid.systems])
+        )
     results = _measure_grid(grid, dataset, workers=workers, data_dir=data_dir)
     if record is not None and clone_root() is not None:
         results.save(results_dir(dataset.name, recorded=False) / record)
@@ -523,16 +534,48 @@ def _resampled_both(
     return np.ascontiguousarray(both[0].T), np.ascontiguousarray(both[1].T)
 
 
+def plan(grid: Grid, *, data_dir: Path | None = None) -> Plan:
+    """Tell what `run` would do with a grid, computing and writing nothing.
+
+    Parameters
+    ----------
+    grid, data_dir
+        As of `run`.
+
+    Returns
+    -------
+    Plan
+        Printed, it says which cells `run` would compute and which it would read, and what that is
+        estimated to take, from what earlier cells took. A system that cannot be trained on the
+        data is found out only by training it.
+
+    Raises
+    ------
+    ConfigError, MissingData
+        As `run` does, for what it refuses before it begins.
+
+    Examples
+    --------
+    >>> from recbias import Grid, System
+    >>> grid = Grid("synthetic", [System("Random", "Random")], "TI-AN-AR rel>=4", "P@10")
+    >>> len(plan(grid).steps)
+    1
+    """
+    with planning() as planned:
+        run(grid, data_dir=data_dir)
+    return planned
+
+
 def _measure_grid(
     grid: Grid, dataset: Dataset, *, workers: Workers, data_dir: Path | None
 ) -> Results:
-    started = time.perf_counter()
+    started, used = time.perf_counter(), time.process_time()
     for label, protocol in grid.parsed.items():
         check_data(protocol, grid.parsed_metrics[label], dataset.ratings, dataset.title)
     features, hashes = grid.item_features(dataset), grid.hashes(dataset)
     cells = grid_cells(grid, dataset, data_dir)
     missing = [(name, cell) for name, cell in cells if cell.missing()]
-    untried = [cell for cell in _long_first(grid, missing) if known_reason(cell) is None]
+    untried = to_compute(_long_first(grid, missing))
     again = artefacts_to_train(untried)
     tasks = fold_tasks(grid, cells, features)
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
@@ -596,6 +639,7 @@ def _measure_grid(
         provenance=platform_record(),
         times={
             "seconds": round(time.perf_counter() - started, 1),
+            "processor_seconds": round(time.process_time() - used, 1),
             "peak_mb": peak_mb(),
             "cells": len(cells),
             "computed": len(untried),

@@ -304,7 +304,7 @@ def test_a_truth_that_resolves_nothing_has_no_share():
 
 def test_the_own_data_of_a_page_take_the_place_of_recorded_ones(monkeypatch):
     recorded = {"cm100k": {"true_orders": planted("cm100k")}, "coat": {}}
-    monkeypatch.setattr(truth_tables, "load_chapter", lambda _, name: recorded[name])
+    monkeypatch.setattr(truth_tables, "load_chapter", lambda _, name, only: recorded[name])
     assert list(true_order_tables({})) == ["CM100k"]
     own = planted("coat")
     assert true_order_tables({"true_orders": own})["Coat"] is own

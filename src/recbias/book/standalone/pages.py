@@ -18,11 +18,11 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from markdown_it import MarkdownIt
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from myst_nb.core.variables import format_plain_text
 from myst_nb.ext.glue import GLUE_PREFIX
 from nbformat import NotebookNode
 
 from recbias.book.html import svg_description
+from recbias.book.standalone.plain_markdown import formatted
 
 _STYLES = ("sheet.css", "cards.css", "systems.css", "choices.css", "explorer.css")
 _SCRIPTS = ("choices.js", "explorer.js", "scorecard.js")
@@ -137,7 +137,7 @@ class _Page:
             if name == "glue:md" and "text/markdown" in content:
                 return self._inline("".join(content["text/markdown"]))
             value = "".join(content.get("text/plain", key or form))
-            return escape(format_plain_text(value, form if key else "s"))
+            return escape(formatted(value, form if key else "s"))
         if name == "math":
             return formula_html(text)
         if name == "eq":

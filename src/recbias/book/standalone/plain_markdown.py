@@ -7,10 +7,10 @@ and the marks of sentences that follow verdicts go. What is no MyST stays.
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 from collections.abc import Mapping
 
 import nbformat
-from myst_nb.core.variables import format_plain_text
 from myst_nb.ext.glue import GLUE_PREFIX
 from nbformat import NotebookNode
 
@@ -131,7 +131,7 @@ def _role(role: re.Match[str], glued: Mapping[str, Mime]) -> str:
     if name == "glue:text":
         key, _, form = text.rpartition(":")
         value = _content(key or form, "text/plain", glued)
-        return format_plain_text(value, form if key else "s")
+        return formatted(value, form if key else "s")
     if name == "glue:md":
         return plain_markdown(_content(text.partition(":")[0], "text/markdown", glued), glued)
     if name.startswith("glue"):
@@ -149,3 +149,20 @@ def _role(role: re.Match[str], glued: Mapping[str, Mime]) -> str:
 def _content(key: str, kind: str, glued: Mapping[str, Mime]) -> str:
     """Give what was glued, or the key itself where another page glued it."""
     return "".join(glued.get(key, {}).get(kind, key))
+
+
+def formatted(text: str, form: str) -> str:
+    """Format what was glued as the book does: by myst_nb, whose own function takes long to load.
+
+    Examples
+    --------
+    >>> formatted("'0.125'", ".2f"), formatted("0.125", "s"), formatted("three", "")
+    ('0.12', '0.125', 'three')
+    """
+    try:
+        value = literal_eval(text)  # a string without its quotes
+    except (SyntaxError, ValueError):
+        value = text
+    kinds = {"": str, "s": str, **dict.fromkeys("bcdoxX", int), **dict.fromkeys("eEfFgGn%", float)}
+    kind = kinds.get(form[-1:])
+    return format(kind(value) if kind else value, form)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from recbias.book.chapters.offline_option_taxonomy.truths import (
 )
 from recbias.book.findings import said
 from recbias.book.html import folded, interval_text, markdown_table, plain
+from recbias.claims.judging import load_chapter
 from recbias.claims.quantities import over_worlds
 from recbias.claims.regions import defined
 from recbias.experiment.decisions import (
@@ -224,10 +226,11 @@ def deciding(rows: pd.DataFrame) -> str:
         names = [f"{_DECIDED[group]} ({group})" for group, won in turned.items() if won == winners]
         if names:
             told.append(f"{' and '.join(names)} can make {whom} win")
+    ahead = next((name for sign, name in ((1.0, "kNN"), (-1.0, "MF")) if sign in before), "nobody")
     if told:
         text = "; ".join(told)
-        return f"{text[0].upper()}{text[1:]}."
-    ahead = next((name for sign, name in ((1.0, "kNN"), (-1.0, "MF")) if sign in before), "nobody")
+        start = "" if ahead == "nobody" else f"{ahead} is ahead at the start; "
+        return f"{start}{text}." if start else f"{text[0].upper()}{text[1:]}."
     doubt = "" if ahead == "nobody" or (signs != 0).all() else ", or nobody is for certain"
     return f"None of these alone: {ahead} is ahead{doubt}, whichever is taken."
 
@@ -322,12 +325,19 @@ def _in_percent(row: Mapping[Any, Any]) -> str:
 
 def held_table(results: Mapping[str, Any]) -> str:
     """Write about how many pairs full and condensed lists are right, by people's judgments."""
-    rows = []
+    rows, load = [], cache(load_chapter)
     for data, name in _HELD.items():
         found = []
         for lists in ("DEFAULT", "CONDENSED"):
             told = [
-                said(f"own/{name}-{lists}{end}", results, holds=form, refuted=form, open=form)
+                said(
+                    f"own/{name}-{lists}{end}",
+                    results,
+                    load=load,
+                    holds=form,
+                    refuted=form,
+                    open=form,
+                )
                 for end, form in (("", "{value:cases}"), ("-WRONG", "{value:cases} of {cases}"))
             ]
             found.append(" / ".join(text or "–" for text in told))

@@ -42,7 +42,7 @@ def true_order_tables(own: Mapping[str, Table], name: str = "true_orders") -> di
     """Choose what is shown: CM100k, Coat, and the page's own data where they have a truth."""
     tables: dict[str, Table] = {}
     for dataset in _KNOWN:
-        recorded = load_chapter(CHAPTER, dataset).get(name)
+        recorded = load_chapter(CHAPTER, dataset, name).get(name)
         if isinstance(recorded, Table):
             tables[dataset] = recorded
     if name in own:

@@ -213,7 +213,7 @@ def data_sets_beside(own: Table) -> dict[str, Table]:
     for name, info in registry().items():
         if name == own.dataset["name"] or "real people" in info.cannot_test:
             continue
-        other = load_chapter(chapter, name).get(table)
+        other = load_chapter(chapter, name, table).get(table)
         if isinstance(other, Table):
             tables[other.dataset["title"]] = other
     return tables

@@ -68,16 +68,17 @@ def _words(size: int, largest: int) -> str:
 
 def _leads(rows: pd.DataFrame) -> dict[str, tuple[float, float, float]]:
     """Give what each system has above Random, with the interval of that difference."""
+    pairs = {
+        (row["a"], row["b"]): (float(row["value"]), float(row["low"]), float(row["high"]))
+        for row in rows.to_dict("records")
+    }
     leads = {}
     for name in sorted({*rows["a"], *rows["b"]}):
-        own = rows[((rows["a"] == name) & (rows["b"] == _REFERENCE))]
-        turned = rows[((rows["b"] == name) & (rows["a"] == _REFERENCE))]
-        if len(own):
-            value, low, high = own[["value", "low", "high"]].iloc[0]
-            leads[name] = (float(value), float(low), float(high))
-        elif len(turned):
-            value, low, high = turned[["value", "low", "high"]].iloc[0]
-            leads[name] = (-float(value), -float(high), -float(low))
+        if (name, _REFERENCE) in pairs:
+            leads[name] = pairs[name, _REFERENCE]
+        elif (_REFERENCE, name) in pairs:
+            value, low, high = pairs[_REFERENCE, name]
+            leads[name] = (-value, -high, -low)
         else:
             leads[name] = (0.0, np.nan, np.nan)
     return leads

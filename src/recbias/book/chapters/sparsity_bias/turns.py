@@ -6,7 +6,7 @@ of both, and what findings read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
@@ -59,18 +59,21 @@ def enough(table: Table, most: float = MOST_WRONG) -> pd.DataFrame:
 @lru_cache(maxsize=2)
 def at_size(table: Table, size: int | None = None) -> pd.DataFrame:
     """Take the rows at a size, that of the page by default, beside those of nothing sampled."""
-    pairs = list(_pairs(table))
-    size = min(size or table.given["size"], int(table.frame["size"].max()))
+    frame = table.frame
+    size = min(size or table.given["size"], int(frame["size"].max()))
+    at = {(row["a"], row["b"]): row for row in frame[frame["size"] == size].to_dict("records")}
+    largest = frame.loc[frame.groupby(["a", "b"], sort=False)["size"].idxmax()]
     rows = []
-    for (a, b), by_size in pairs:
-        sampled, last = by_size[by_size["size"] == size].iloc[0], by_size.iloc[-1]
-        order = _sure_sign(sampled, len(pairs))
-        sure = _sure_sign(last, len(pairs)) > 0
-        rows.append((a, b, order, sure, float(sampled["value"]), float(sampled["wrong"])))
+    for last in largest.to_dict("records"):
+        sampled = at[last["a"], last["b"]]
+        order = _sure_sign(sampled, len(largest))
+        sure = _sure_sign(last, len(largest)) > 0
+        names = str(last["a"]), str(last["b"])
+        rows.append((*names, order, sure, float(sampled["value"]), float(sampled["wrong"])))
     return pd.DataFrame(rows, columns=["a", "b", "order", "sure", "value", "wrong"])
 
 
-def _sure_sign(row: pd.Series[Any], n_pairs: int) -> int:
+def _sure_sign(row: pd.Series[Any] | Mapping[Hashable, Any], n_pairs: int) -> int:
     """Give the sign of a difference that is beyond chance for all pairs at once, or else 0."""
     # Bonferroni, over both ends of every interval, as if these were normal.
     wider = NormalDist().inv_cdf(1 - 0.025 / n_pairs) / NormalDist().inv_cdf(0.975)

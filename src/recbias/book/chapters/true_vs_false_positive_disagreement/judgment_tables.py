@@ -24,7 +24,7 @@ def judgment_tables(own: Table | None) -> dict[str, Table]:
     tables = {} if own is None else {own.dataset_name: own}
     for name in _KNOWN:
         if name not in tables:
-            recorded = load_chapter(CHAPTER, name).get("judgments")
+            recorded = load_chapter(CHAPTER, name, "judgments").get("judgments")
             if isinstance(recorded, Table):
                 tables[name] = recorded
     return {str(table.dataset["title"]).partition(" (")[0]: table for table in tables.values()}

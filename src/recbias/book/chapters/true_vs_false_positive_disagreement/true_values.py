@@ -287,5 +287,5 @@ def first_shown(own: Results) -> Results:
 
 
 def _of_cm100k(results: Results) -> Results:
-    recorded = load_chapter(CHAPTER, _KNOWN).get("systems")
+    recorded = load_chapter(CHAPTER, _KNOWN, "systems").get("systems")
     return recorded if isinstance(recorded, Results) else results
