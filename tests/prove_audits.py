@@ -12,8 +12,8 @@ The criterion, fixed before its first result: among comparisons in which A is no
 those of exchangeable systems, over worlds of all kinds, "holds" may be said in at most 5 % and
 three standard errors. The rates are printed by kind too, and without the worlds in which popular
 items are liked less: there what is observed may order systems otherwise than the truth does, and
-no rule that sees the observed alone can know it. Two of the warnings are counted where their fault
-was planted and where it was not: users who are left out, and ties that decide.
+no rule that sees the observed alone can know it. One of the warnings, users who are left out, is
+counted where its fault was planted and where it was not.
 
 Audits that were made at this revision are kept under ``_build/prove`` and not made again.
 """
@@ -120,7 +120,7 @@ def audited(kind: str, number: int) -> list[dict[str, Any]]:
 
 
 def _warned(name: str, pair: tuple[System, System], seed: int) -> dict[str, bool]:
-    """Tell which warnings fire where their fault was planted, and where it was not."""
+    """Tell whether the warning fires where its fault was planted, and where it was not."""
     dataset = load_dataset(name)
     fires = {}
     for words, planted in (("", "not planted"), (" users=trained>=12", "planted")):

@@ -72,15 +72,15 @@ def test_nine_in_ten_is_nine_in_ten_whatever_the_last_digit():
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        ((0.1, 0.2, 0.95, 0.0), "the interval lies above 0 and it wins in at least 90 % of"),
-        ((-0.1, 0.2, 0.5, 0.0), "the interval does not lie above 0 and it wins in fewer than 90 %"),
-        ((-0.2, -0.1, 0.1, 0.9), "the interval lies below 0 and it loses in at least 90 % of"),
-        ((0.1, 0.2, 0.1, 0.9), "it loses in at least 90 % of the designs"),
+        ((0.1, 0.2, 0.95, 0.0), "the interval lies above 0 and X wins in at least 90 % of"),
+        ((-0.1, 0.2, 0.5, 0.0), "the interval does not lie above 0 and X wins in fewer than 90 %"),
+        ((-0.2, -0.1, 0.1, 0.9), "the interval lies below 0 and X loses in at least 90 % of"),
+        ((0.1, 0.2, 0.1, 0.9), "X loses in at least 90 % of the designs"),
         ((math.nan, math.nan, 1.0, 0.0), "the interval does not lie above 0"),
     ],
 )
 def test_reasons_are_those_of_the_answer(numbers, said):
-    assert because(*numbers).startswith(said)
+    assert because("X", *numbers).startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +112,7 @@ def paragraph(lead, low, high, n_users=80, metric="P@10", **changed):
         ((-0.02, -0.03, -0.01), "A is 0.0200 behind B in P@10 (95 % interval 0.0100 to 0.0300"),
         ((0.02, -0.01, 0.05), "interval -0.0100 to +0.0500"),
         ((0.0, 0.0, 0.0), "A and B are level in P@10"),
+        ((-1e-17, -0.01, 0.01), "A and B are level in P@10"),
         ((0.5, math.nan, math.nan, 1), "(1 user, too few for an interval)"),
         ((math.nan, math.nan, math.nan, 0), "nobody has a value of P@10 under both"),
         ((0.1, 0.05, 0.2, 9, "antiP@10"), "ahead of B in antiP@10, of which less is better"),
@@ -173,6 +174,19 @@ def test_where_few_items_are_left_no_list_can_be_long():
     assert signals.short({"Served@10": {**served, "A": 0.4}}, 10, [], PAIR).fires
 
 
+def test_users_who_are_left_out_are_not_made_up_for_by_those_without_test_ratings():
+    """Of four tested users one carries nothing, but three without test ratings count as 0."""
+    ids = np.array(list("abcdefg"))
+    rows = [(name, user, math.nan if user == "a" else 0.0) for name in "AB" for user in ids]
+    frame = pd.DataFrame(rows, columns=["system", "user_id", "value"])
+    results = SimpleNamespace(systems=["A", "B"], per_user=lambda *_, **__: frame)
+    test = SimpleNamespace(user=np.array([0, 1, 1, 2, 3]), user_ids=ids)
+    design = SimpleNamespace(measured="P@10")
+    found = signals.dropped(results, design, [SimpleNamespace(test=test)])
+    assert found.fires
+    assert found.evidence.startswith("3 of 4 users")
+
+
 def test_warnings_about_other_things_do_not_say_that_lists_are_short():
     full = {"Served@10": {"A": 1.0, "B": 1.0, CHANCE: 1.0}}
     other = "split 'leave-out 1' of x: asked to test 20 %, it tests 3 %"
@@ -220,8 +234,9 @@ def chosen_of(monkeypatch, values, left_out):
 
 
 def test_the_best_baseline_is_one_that_has_a_value(monkeypatch):
-    best, _ = chosen_of(monkeypatch, {"one": math.nan, "two": 0.2}, {"three": "too few"})
+    best, values = chosen_of(monkeypatch, {"one": math.nan, "two": 0.2}, {"three": "too few"})
     assert best.name == "two"
+    assert list(values) == ["one", "two", "three"]  # the page shows who could not be trained
 
 
 def test_baselines_of_which_none_can_be_trained_are_said(monkeypatch):

@@ -387,7 +387,7 @@ def _paragraph(
     """Write the verdict as a paper can quote it."""
     a, b = names
     shares = multiverse["shares"]["decisions"]
-    why = because(own.low, own.high, shares["wins"], shares["loses"])
+    why = because(a, own.low, own.high, shares["wins"], shares["loses"])
     said = f'"{a} beats {b}" {verdict if verdict != "open" else "is open"}: {why}.'
     text = (
         f"{said} Under your design {_own_said(names, own, metric)} "
@@ -417,7 +417,7 @@ def _own_said(names: Sequence[str], own: Difference, metric: Metric) -> str:
     less = "" if metric.declaration.better == "higher" else ", of which less is better"
     if np.isnan(own.lead):
         return f"nobody has a value of {metric} under both."
-    if own.lead == 0:
+    if abs(own.lead) < signals.NOTHING:
         text = f"{a} and {b} are level in {metric}{less}"
     else:
         where = "ahead of" if own.lead > 0 else "behind"
@@ -426,7 +426,7 @@ def _own_said(names: Sequence[str], own: Difference, metric: Metric) -> str:
     if np.isnan(own.low):
         return f"{text} ({users}, too few for an interval)."
     ends = sorted((abs(own.low), abs(own.high))) if own.low * own.high > 0 else None
-    interval = f"{ends[0]:.4f} to {ends[1]:.4f}" if ends else f"{own.low:+.4f} to {own.high:+.4f}"
+    interval = f"{ends[0]:.4f} to {ends[1]:.4f}" if ends else f"{own.low:+z.4f} to {own.high:+z.4f}"
     return f"{text} (95 % interval {interval}, {users})."
 
 

@@ -211,7 +211,10 @@ def strongest(
     workers: Workers = 1,
     data_dir: Path | None = None,
 ) -> tuple[System, dict[str, float]]:
-    """Choose the best baseline under the reader's design; give the values of all of them."""
+    """Choose the best baseline under the reader's design; give the values of all of them.
+
+    One that cannot be trained on these data has none (NaN).
+    """
     rivals = tuple(system for system in baselines if system.name != first.name)
     case = Case("baselines", str(design.protocol), str(design.measured))
     results = run(
@@ -219,8 +222,9 @@ def strongest(
     )
     values = {
         system.name: results[system.name, "case", case.metric].value
-        for system in rivals
         if system.name not in results.left_out
+        else np.nan
+        for system in rivals
     }
     known = [name for name, value in values.items() if not np.isnan(value)]
     if not known:

@@ -49,7 +49,8 @@ summary { cursor: pointer; }
 @media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb;
   --paper: #fff; --band: #f3f5f7; --a: #0b5cad; --b: #b35c00; }
   body { max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
-  .wide { overflow: visible; } table { font-size: 8pt; } th { overflow-wrap: anywhere; }
+  .wide { overflow: visible; } table { font-size: 8pt; }
+  th { hyphens: auto; overflow-wrap: break-word; }
   th, td { padding-right: .4rem; } td:first-child, td.text { min-width: 0; }
   td.n { white-space: normal; } tr, svg { break-inside: avoid; }
   details::details-content { content-visibility: visible; display: block; } }
@@ -156,7 +157,10 @@ def _designs(record: Mapping[str, Any]) -> str:
         f"reaches {_number(best)} under your design.</p>"
     )  # fmt: skip
     if baselines := record.get("baselines"):
-        listed = ", ".join(f"{name} {_number(value)}" for name, value in baselines.items())
+        listed = ", ".join(
+            f"{name} {_number(value)}" if value is not None else f"{name} cannot be trained here"
+            for name, value in baselines.items()
+        )
         note += (
             f"<p>{escape(names[1])} is the best of the package's baselines, chosen on the test, so "
             f"that chance helps it: {escape(listed)}.</p>"
@@ -211,6 +215,7 @@ def _multiverse(record: Mapping[str, Any]) -> str:
             rows,
         )
         + turning
+        + _together(found["joint p"])
         + _fold(
             "How often each option lets " + names[0] + " win",
             _table(["decision", "option", "", "wins"], options),
@@ -222,6 +227,15 @@ def _multiverse(record: Mapping[str, Any]) -> str:
         )
         + _fold("What is known of the truth", f"<pre>{escape(found['trust']['text'])}</pre>")
         + (_fold("Combinations that cannot be", f"<ul>{refused}</ul>") if refused else "")
+    )
+
+
+def _together(p: float | None) -> str:
+    if p is None:
+        return ""
+    return (
+        "<p>Were the two exchanged at random users, a mean lead over all designs that is as far "
+        f"from 0 would come up with p = {p:.3f}.</p>"
     )
 
 
@@ -431,10 +445,10 @@ def percent(share: float | None) -> str:
 def _lead(numbers: Mapping[str, Any]) -> str:
     if numbers["lead"] is None:
         return "nobody"
-    text = f"{numbers['lead']:+.4f}"
+    text = f"{numbers['lead']:+z.4f}"
     if numbers["low"] is None:
         return f"{text} (no interval)"
-    return f"{text} [{numbers['low']:+.4f}, {numbers['high']:+.4f}]"
+    return f"{text} [{numbers['low']:+z.4f}, {numbers['high']:+z.4f}]"
 
 
 def _option(decision: str, option: str) -> str:

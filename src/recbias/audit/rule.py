@@ -44,25 +44,25 @@ def answer(low: float, high: float, won: float, lost: float) -> Answer:
     return "holds" if low > 0 and _reaches(won) else "open"
 
 
-def because(low: float, high: float, won: float, lost: float) -> str:
+def because(a: str, low: float, high: float, won: float, lost: float) -> str:
     """Say which parts of the rule an answer rests on, of the same numbers.
 
     Examples
     --------
-    >>> because(0.01, 0.03, 0.6, 0.4)
-    'it wins in fewer than 90 % of the designs'
-    >>> because(-0.02, 0.01, 1.0, 0.0)
+    >>> because("X", 0.01, 0.03, 0.6, 0.4)
+    'X wins in fewer than 90 % of the designs'
+    >>> because("X", -0.02, 0.01, 1.0, 0.0)
     'the interval does not lie above 0'
     """
     own, share = high < 0, f"{100 * SHARE:.0f} %"
     if answer(low, high, won, lost) == "does not hold":
         parts = {"the interval lies below 0": own,
-                 f"it loses in at least {share} of the designs": _reaches(lost)}  # fmt: skip
+                 f"{a} loses in at least {share} of the designs": _reaches(lost)}  # fmt: skip
     else:
         parts = {"the interval lies above 0": low > 0,
-                 f"it wins in at least {share} of the designs": _reaches(won)}  # fmt: skip
+                 f"{a} wins in at least {share} of the designs": _reaches(won)}  # fmt: skip
         if answer(low, high, won, lost) == "open":
-            few = f"it wins in fewer than {share} of the designs"
+            few = f"{a} wins in fewer than {share} of the designs"
             parts = {"the interval does not lie above 0": not low > 0, few: not _reaches(won)}
     return " and ".join(words for words, true in parts.items() if true)
 

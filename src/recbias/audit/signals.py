@@ -26,6 +26,7 @@ from recbias.recommenders.base import algorithm, is_own
 from recbias.recommenders.elsewhere import FromScores
 
 __all__ = [
+    "NOTHING",
     "Signal",
     "asked_often",
     "dropped",
@@ -60,7 +61,7 @@ MOST_SEEN = 0.75
 """Of the places that test ratings could fill and chance leaves that a system may fill with them."""
 OF_LEAD = 0.25
 """Share of A's lead that another setting of B, or another order of ties, may make up."""
-_NOTHING = 1e-12
+NOTHING = 1e-12
 """Below which a lead is what sums leave in their last digits."""
 
 
@@ -94,12 +95,14 @@ def short(values: Mapping[str, Mapping[str, float]], depth: int, said: Sequence[
 
 def dropped(results: Results, design: Options, splits: Sequence[Split]) -> Signal:
     """Look for users whom the average leaves out."""
-    tested = len(np.unique(np.concatenate([split.test.user for split in splits])))
-    systems = results.systems[:2]
-    values = results.per_user(str(design.measured), "case", systems=systems)["value"]
-    carry = int(values.notna().to_numpy().reshape(len(systems), -1).all(axis=0).sum())
-    text = f"{carry:,} of {tested:,} users with test ratings carry the values"
-    return Signal("users are left out", carry < FEWEST_USERS * tested, text, "07_offline_options")
+    users = np.unique(np.concatenate([split.test.user for split in splits]))
+    tested = splits[0].test.user_ids[users]
+    frame = results.per_user(str(design.measured), "case", systems=results.systems[:2])
+    carries = frame["value"].notna().groupby(frame["user_id"], sort=False).all()
+    n_carry = int(carries.reindex(tested, fill_value=False).sum())
+    text = f"{n_carry:,} of {len(tested):,} users with test ratings carry the values"
+    fires = n_carry < FEWEST_USERS * len(tested)
+    return Signal("users are left out", fires, text, "07_offline_options")
 
 
 def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> Signal:
@@ -110,7 +113,7 @@ def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> S
     system, rival = pair
     called = asked(dataset, pair, design, Case("", str(design.protocol), "P@10"), ("P@10",))
     known = (system, rival, *variations(rival), *beside(pair, design))
-    own, *others = (_setting(each.identity()) for each in known)
+    own, *others = (_setting(each.algorithm, each.parameters) for each in known)
     name = "tuning on the test"
     settings = {own}
     for path in sorted(cells_dir().glob("??/*.parquet")):
@@ -121,7 +124,7 @@ def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> S
             and cell["dataset"] == called.dataset
             and cell["system"]["algorithm"] == system.algorithm
         ):
-            settings.add(_setting(cell["system"]))
+            settings.add(_setting(system.algorithm, cell["system"]["parameters"]))
     counted = len(settings - (set(others) - {own}))
     what = (
         "sets of scores from elsewhere"
@@ -132,8 +135,10 @@ def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> S
     return Signal(name, counted > MOST_SETTINGS, text, "07_offline_options")
 
 
-def _setting(identity: Mapping[str, Any]) -> str:
-    return json.dumps(identity, sort_keys=True)
+def _setting(name: str, parameters: Mapping[str, Any]) -> frozenset[tuple[str, Any]]:
+    """Tell settings apart: by what a system was made with, its place on a disk aside."""
+    aside = getattr(algorithm(name), "not_in_identity", ())
+    return frozenset((key, value) for key, value in parameters.items() if key not in aside)
 
 
 def _cell_of(path: Path) -> dict[str, Any] | None:
@@ -189,10 +194,10 @@ def tied(
     except (ConfigError, DataError) as error:
         return Signal(name, False, f"not looked for: {str(error).partition(chr(10))[0]}")
     text = (
-        f"over all orders of equal scores the lead is {expected.lead:.4f}, and {own.lead:.4f} in "
-        "the order that was drawn"
+        f"over all orders of equal scores the lead is {expected.lead:+z.4f}, and {own.lead:+z.4f} "
+        "in the order that was drawn"
     )
-    moved = abs(expected.lead - own.lead) > OF_LEAD * abs(own.lead) + _NOTHING
+    moved = abs(expected.lead - own.lead) > OF_LEAD * abs(own.lead) + NOTHING
     return Signal(name, moved, text, "01_design_alternatives")
 
 
@@ -223,7 +228,7 @@ def untuned(
     gain = gains[best]
     text = (
         f"the best of {len(gains)} other settings, {best.name}, is {_said(gain)} ahead of "
-        f"{rival.name}, whose distance to {pair[0].name} is {own.lead:.4f}"
+        f"{rival.name}, whose distance to {pair[0].name} is {own.lead:+z.4f}"
     )
     sure = gain.p * len(gains) < 0.05 and gain.lead > 0
     return Signal(name, bool(sure and gain.lead > OF_LEAD * abs(own.lead)), text, "systems")
@@ -231,8 +236,8 @@ def untuned(
 
 def _said(lead: Difference) -> str:
     if np.isnan(lead.low):
-        return f"{lead.lead:+.4f} (no interval)"
-    return f"{lead.lead:+.4f} [{lead.low:+.4f}, {lead.high:+.4f}]"
+        return f"{lead.lead:+z.4f} (no interval)"
+    return f"{lead.lead:+z.4f} [{lead.low:+z.4f}, {lead.high:+z.4f}]"
 
 
 def variations(system: System) -> list[System]:
