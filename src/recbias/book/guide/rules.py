@@ -170,13 +170,14 @@ DISAGREE = (
     "own/CONDENSED-REVERSED",
     "MCCRS20-C-CONDLOSS/1",
     "own/WORLDS-OPPOSED-OWN",
-    "own/COAT-CONDENSED-WRONG",
-    "own/COAT-DEFAULT-WRONG",
-    "own/CM-CONDENSED-WRONG",
-    "own/CM-DEFAULT-WRONG",
     "own/WORLDS-AGREEING-STRONG",
     "own/WORLDS-AGREEING-BLIND",
     "own/WORLDS-CONDENSED",
+    "own/TRUTH-CM-AR-P",
+    "own/CM-DEFAULT-WRONG",
+    "own/CM-CONDENSED-WRONG",
+    "own/COAT-DEFAULT-WRONG",
+    "own/COAT-CONDENSED-WRONG",
 )
 """What the page states beside the rules: of condensed lists, where chapters seem to disagree."""
 
