@@ -90,9 +90,16 @@ HTML(questions.questions_html(questions.PLACES))
 # **2. Print Random and Popularity under the same design.**
 # :::{finding} BCC17-C-RANGE/5
 # holds: A random ranking knows nothing under any design, and yet scores {value:.1f} times as much under one as
-#   under another: a value means something only beside that of Random.
-# refuted: A random ranking scores only {value:.1f} times as much under one design as under another.
-# open: A random ranking scores about {value:.1f} times as much under one design as under another.
+#   under another, where unrated items are ranked: a value means something only beside that of Random.
+# refuted: Where unrated items are ranked, a random ranking scores only {value:.1f} times as much under one design as
+#   under another.
+# open: Where unrated items are ranked, a random ranking scores about {value:.1f} times as much under one design as
+#   under another.
+# :::
+# :::{finding} own/RANDOM-RANGE
+# holds: With the user's own test ratings among the designs it is {value:.0f} times.
+# refuted: With the user's own test ratings among the designs it is {value:.1f} times.
+# open: With the user's own test ratings among the designs it is about {value:.1f} times.
 # :::
 # *But:* a system below Popularity may still serve its users better; see rules [9](#rule-9) to [11](#rule-11).
 #
@@ -421,11 +428,23 @@ HTML(questions.questions_html(questions.PLACES))
 # open: The median effect size is {low:.0%} to {high:.0%} of that in full lists.
 # :::
 #
-# - **Where popular items are liked less,** believe condensed lists.
-#   :::{finding} own/WORLDS-OPPOSED-OWN
-#   holds: In worlds of this sort they keep the true order of systems with a $\tau$ of {value:.2f} or more.
-#   refuted: In worlds of this sort they fall to a $\tau$ of {value:.2f} with the truth.
+# - **Where popular items are liked less,** take bpref first, condensed lists next, and misses in full lists third. Each
+#   was asked, in worlds of this sort of a chapter's own, how far it has systems in the order of what people like of the
+#   first ten.
+#   :::{finding} own/BPREF-OPPOSED-TAU
+#   holds: bpref has a $\tau$ of {value:.2f} on average (chapter 4),
+#   refuted: bpref has a $\tau$ of only {value:.2f} on average (chapter 4),
 #   open: -
+#   :::
+#   :::{finding} own/WORLDS-OPPOSED-OWN
+#   holds: condensed lists {value:.2f} or more (chapter 1),
+#   refuted: condensed lists {value:.2f} in some (chapter 1),
+#   open: -
+#   :::
+#   :::{finding} own/OPPOSED-ANTIP
+#   holds: and misses {value:.2f} or more (chapter 5).
+#   refuted: and misses {value:.2f} in some (chapter 5).
+#   open: and misses may have none (chapter 5).
 #   :::
 # - **Where popular items are liked more,** believe full lists.
 #   :::{finding} own/WORLDS-AGREEING-STRONG

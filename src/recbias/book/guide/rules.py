@@ -55,7 +55,7 @@ RULES: Mapping[str, Rule] = {
         "Can I say which items were ranked, and what a user without relevant items counts?",
     ),
     "chance": Rule(
-        _holding("BCC17-C-RANGE/5"),
+        _holding("BCC17-C-RANGE/5", "own/RANDOM-RANGE"),
         ("BCC17-EQ4", "BCC17-EQ5", "BCC17-C-RNDLB"),
         "Random and Popularity stand in every table, under its own design.",
         "Are Random and Popularity in the table? Does any 1R value exceed 1/n?",
@@ -169,7 +169,9 @@ DISAGREE = (
     "own/RTEST-TAU",
     "own/CONDENSED-REVERSED",
     "MCCRS20-C-CONDLOSS/1",
+    "own/BPREF-OPPOSED-TAU",
     "own/WORLDS-OPPOSED-OWN",
+    "own/OPPOSED-ANTIP",
     "own/WORLDS-AGREEING-STRONG",
     "own/WORLDS-AGREEING-BLIND",
     "own/WORLDS-CONDENSED",
