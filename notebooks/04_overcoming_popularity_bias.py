@@ -670,7 +670,8 @@ Markdown(best_table(found))
 # For a methods section, of this page's uniform test:
 
 # %% tags=["hide-input"]
-Markdown(pages.methods_sentence(uniform, "U1R"))
+of_items = uniform_tests.items_sentence(plans, sigma, eps)
+Markdown(f"{pages.methods_sentence(uniform, 'U1R')} {of_items}")
 
 # %% [markdown] tags=["general"]
 # (sec-verdicts-4)=

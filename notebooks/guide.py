@@ -151,8 +151,8 @@ HTML(questions.questions_html(questions.PLACES))
 # ### How sure it is
 #
 # (rule-5)=
-# **5. A sparse test will do for the order, if ratings are missing at random. Take twice what your closest
-# pair needs.**
+# **5. A sparse test will do for the order, if ratings are missing at random. Take at least twice what
+# your closest pair needs.**
 # :::{finding} own/ORDER-TENTH
 # holds: With a tenth of the test ratings, taken at random, systems keep their order ($\tau$ = {value:.2f}).
 # refuted: With a tenth of the test ratings the order of systems changes ($\tau$ = {value:.2f}).

@@ -69,8 +69,8 @@ MISSES = (
     "is unrated, and coverage: the share of the users who have a list."
 )
 ABOVE = (
-    "We also report P@10 of condensed lists, antiP@10 over users with a list, P@10, and which share "
-    "of the first ten items is unrated."
+    "We also report P@10 of condensed lists, antiP@10 over users with a list, P@10, and which "
+    "share of the first ten items is unrated."
 )
 ITEMS = (
     "An item keeps a share of 0.2 of its ratings for training at least (eps); the test has ratings "

@@ -139,8 +139,8 @@ DESIGNS: Mapping[str, Design] = {
         _FULL,
         "bpref",
         "How often what is liked stands above what is disliked, of what the user rated.",
-        "What nobody rated. Where popular items are liked more it is the worst of the tests: do not "
-        "take it there.",
+        "What nobody rated. Where popular items are liked more it is the worst of the tests: do "
+        "not take it there.",
         (_CONDENSED_HITS, _MISSED, ("how many of the ten are known to be liked", "metric: P@10")),
     ),
     "misses": Design(
@@ -229,7 +229,8 @@ NOTES: Mapping[str, str] = {
     "leak": "Without times, models learn from ratings that are newer than those they are tested "
     "on. Say so.",
     "hits": "Say which share of the lists nobody has rated: rule 12.",
-    "above": "Of what speaks of dislikes take bpref first, condensed lists next, misses third: rule 10.",
+    "above": "Of what speaks of dislikes take bpref first, condensed lists next, misses third: see "
+    "rule 10.",
     "misses": "Say which share of the lists nobody has rated (rule 12), and how many users have a "
     "list (rule 15).",
     "tested": "Few users have a rating in the last part of all: values are over these "

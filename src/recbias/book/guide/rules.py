@@ -75,8 +75,8 @@ RULES: Mapping[str, Rule] = {
     "sparse": Rule(
         _holding("own/ORDER-TENTH"),
         ("BCC17-C-ORDER",),
-        "The test has twice the ratings that the closest pair needs; if none were missing at "
-        "random, we say so.",
+        "The test has at least twice the ratings that the closest pair needs; if none were missing "
+        "at random, we say so.",
         'Is the test too sparse for the closest pair? Is "not significant" taken for equality?',
     ),
     "users": Rule(
