@@ -195,10 +195,10 @@ def calibration() -> Figure:
     def message(rows: pd.DataFrame) -> str:
         own = rows[rows["line"] == BY_TRUST].set_index("row")["value"]
         return _titled(
-            f"Called robust by trust, and true: {own.min():.0f} % where popular items are "
-            f"{own.idxmin()}, the least"
+            f"Called robust by trust, and true: {own.min():.0f}% at least, where popular items "
+            f"are {own.idxmin()}"
             if own.max() - own.min() >= 0.5
-            else f"Called robust by trust, and true: {own.min():.0f} % in all kinds of worlds"
+            else f"Called robust by trust, and true: {own.min():.0f}% in all kinds of worlds"
         )
 
     return Figure(
