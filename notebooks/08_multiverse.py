@@ -22,7 +22,8 @@
 # :name: fig-multiverse-curves
 #
 # Each evaluation is a *universe*. From left to right those that are worst for kNN to those that are best: by how many
-# standard deviations of users' differences kNN is ahead. Left of where a line crosses 0 MF wins. *MF* has the
+# standard deviations of users' differences kNN is ahead, with the 95 % interval of each (bands). Left of where a line crosses 0
+# MF wins. *MF* has the
 # parameters that the paper prints, *MF (as in RankSys)* those of the library that it used ([E12](#err-e12)).
 # ```
 #
@@ -183,6 +184,17 @@ HTML(
         ordered=False,
     )
 )
+
+# %% [markdown]
+# ```{glue:figure} fig_along
+# :name: fig-multiverse-along
+#
+# Options below the curve of {numref}`fig-multiverse-curves`: which percentage of each fifth of the universes has them. An
+# option that makes no difference has the same number everywhere.
+# ```
+
+# %% tags=["hide-input"]
+figures.along(crossed, options).show()
 
 # %% [markdown]
 # ```{glue:figure} fig_by_option

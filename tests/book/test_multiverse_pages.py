@@ -51,7 +51,9 @@ def crossed(*signs: Signs, first: str = KNN, against: tuple[str, ...] = READINGS
             rows.append({
                 "first": first, "against": name, **dict(zip(OPTIONS, place, strict=True)),
                 "universe": number if not same else number - 2, "sign": sign(at),
-                "effect": 0.1 * (1 + sum(at)), "p": 0.01 if at[1] == 0 else 0.2,
+                "effect": 0.1 * (1 + sum(at)), "difference": 0.01 * sign(at) * (1 + sum(at)),
+                "low": 0.01 * sign(at) * (1 + sum(at)) - 0.02,
+                "high": 0.01 * sign(at) * (1 + sum(at)) + 0.02, "p": 0.01 if at[1] == 0 else 0.2,
                 "mean_t": 2.0, "null": 1.0, "joint": 0.004,
             })  # fmt: skip
     return table(pd.DataFrame(rows), ("first", "against", *OPTIONS), "crossed")
@@ -103,6 +105,23 @@ def test_shares_count_a_universe_once() -> None:
     assert rows.loc["printed", "surely_loses"] == pytest.approx(0.1)
     assert rows.loc["printed", ["alone", "together", "fewest"]].tolist() == [0, 1, 2]
     assert rows.loc["swapped", ["wins", "alone", "together", "fewest"]].tolist() == [1, 0, 0, 0]
+
+
+def test_the_curve_is_in_order_and_options_stand_where_their_universes_are() -> None:
+    planted = crossed(turned_together, always)
+    curve = told.ahead(planted, READINGS[0])
+    assert curve["ahead"].is_monotonic_increasing
+    assert curve["ahead"].iloc[[0, -1]].tolist() == pytest.approx([-0.4, 0.4])
+    np.testing.assert_allclose(curve["high"] - curve["ahead"], 0.2)
+    np.testing.assert_allclose(curve["ahead"] - curve["low"], 0.2)
+    # ten universes, two in each fifth: the two that MF wins are all of P@10 and four fifths
+    found = told.along_curve(planted, READINGS[0], OPTIONS, "A2")
+    wide = found.pivot_table(index="option", columns="part", values="share")
+    assert wide.loc["split: ratio 0.2"].iloc[0] == 1
+    np.testing.assert_allclose(wide.sum(), 1)  # all have one option of the split
+    twin = told.along_curve(crossed(always, always), READINGS[0], OPTIONS, "A2")
+    assert twin["share"].iloc[0] == 1, "where kNN always wins the start is worst for it"
+    assert "C2 P@10: 100" in figures.along(planted, OPTIONS).title.replace("\n", " ")
 
 
 def test_a_decision_that_turns_alone_is_no_pair() -> None:
