@@ -121,7 +121,9 @@ def test_the_curve_is_in_order_and_options_stand_where_their_universes_are() -> 
     np.testing.assert_allclose(wide.sum(), 1)  # all have one option of the split
     twin = told.along_curve(crossed(always, always), READINGS[0], OPTIONS, "A2")
     assert twin["share"].iloc[0] == 1, "where kNN always wins the start is worst for it"
-    assert "C2 P@10: 100" in figures.along(planted, OPTIONS).title.replace("\n", " ")
+    assert "C2 nDCG@10: 0\N{NO-BREAK SPACE}% of the fifth that is worst" in figures.along(
+        planted, OPTIONS
+    ).title.replace("\n", " ")
 
 
 def test_a_decision_that_turns_alone_is_no_pair() -> None:

@@ -101,13 +101,13 @@ def along(crossed: Table, options: Options) -> Figure:
     rows = pd.concat(frames, ignore_index=True)[columns]
 
     def message(rows: pd.DataFrame) -> str:
-        wide = rows.pivot_table(index=["panel", "row"], columns="column", values="value")
-        worst, best = wide[wide.columns[0]], wide[wide.columns[-1]]
-        panel, row = (worst - best).abs().idxmax()
-        ends = worst[panel, row], best[panel, row]
+        worst, best = (rows[rows["column"] == end] for end in ("1", rows["column"].max()))
+        joined = worst.merge(best, on=["panel", "row"], suffixes=("", " at best"))
+        most = (joined["value"] - joined["value at best"]).abs().argmax()
+        told = joined.iloc[most]
         return _titled(
-            f"{row}: {ends[0]:.0%} of the fifth that is worst for {first}, {ends[1]:.0%} of the "
-            f"best, {panel}"
+            f"{told['row']}: {told['value']:.0%} of the fifth that is worst for {first}, "
+            f"{told['value at best']:.0%} of the best, {told['panel']}"
         )
 
     return Figure(
