@@ -379,6 +379,8 @@ stated
 # - **Which options**: what the four papers used, two to four of each decision. Another list is another multiverse, and
 #   a share of universes is a share of *this* list.
 # - **A tie** is nobody's win. *Nine of ten* and *85 %* were fixed before the first result.
+# - **Merged stars**: where 1 to 3 stars are one value, as in MovieLens 1M here, liking *from 3* is liking *from 4*, and
+#   these universes count twice.
 # - **One seed** of split and training: what another seed turns is in [chapter 7](#fig-reversals).
 # - **Sixteen systems** are compared on one split, so that all 120 pairs have the same options.
 # - **Truth** is about the very systems that were trained, on the same split: it shares their luck of training, and no

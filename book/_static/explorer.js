@@ -213,7 +213,7 @@
       });
       this.list.replaceChildren(...order.map((place) => this.rows[place]));
       const [from, middle, to] = this.scale.children;
-      from.textContent = String(least).replace("-", "\u2212");
+      from.textContent = String(Number(least.toPrecision(3))).replace("-", "\u2212");
       middle.textContent = state.metric.split("|")[0];
       to.textContent = String(Number(most.toPrecision(3)));
       this.slide(before);
