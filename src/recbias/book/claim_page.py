@@ -64,14 +64,14 @@ def few_words(text: str) -> str:
     Examples
     --------
     >>> few_words("Under 1R pLSA leads, Popularity comes second on MovieLens, and all are low.")
-    'Under 1R pLSA leads, Popularity comes second on MovieLens …'
+    'Under 1R pLSA leads, Popularity comes second on MovieLens…'
     >>> few_words("$P = 1 / n$ is the ceiling.")
     '$P = 1 / n$ is the ceiling'
     """
     found = re.findall(r"(?:\$[^$]*\$|[^\s$])+", text.removesuffix("."))
     if len(found) <= _WORDS:
         return " ".join(found)
-    return f"{' '.join(found[: _WORDS - 1]).rstrip(',;:')} …"
+    return f"{' '.join(found[: _WORDS - 1]).rstrip(',;:')}…"
 
 
 def _place(claim: Claim) -> str:
