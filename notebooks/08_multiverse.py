@@ -22,7 +22,8 @@
 # :name: fig-multiverse-curves
 #
 # Each evaluation is a *universe*. From left to right those that are worst for kNN to those that are best: by how many
-# standard deviations of users' differences kNN is ahead. Left of where a line crosses 0 MF wins. *MF* has the
+# standard deviations of users' differences kNN is ahead, with the 95 % interval of each (bands). Left of where a line crosses 0
+# MF wins. *MF* has the
 # parameters that the paper prints, *MF (as in RankSys)* those of the library that it used ([E12](#err-e12)).
 # ```
 #
@@ -136,7 +137,7 @@ place = measure.place(dataset, min_rating=min_rating)
 pairs = measure.pairs(dataset, **setup.pairs_asked(dataset, min_rating, seed), workers=workers)
 
 # %% tags=["hide-input"]
-Markdown(tables.crossing_table(options) + tables.compared_note(crossed))
+Markdown(tables.crossing_table(options, dataset, min_rating) + tables.compared_note(crossed))
 
 # %% tags=["hide-input"]
 figures.curves(crossed).show()
@@ -183,6 +184,17 @@ HTML(
         ordered=False,
     )
 )
+
+# %% [markdown]
+# ```{glue:figure} fig_along
+# :name: fig-multiverse-along
+#
+# Options below the curve of {numref}`fig-multiverse-curves`: which percentage of each fifth of the universes has them. An
+# option that makes no difference has the same number everywhere.
+# ```
+
+# %% tags=["hide-input"]
+figures.along(crossed, options).show()
 
 # %% [markdown]
 # ```{glue:figure} fig_by_option
@@ -379,8 +391,8 @@ stated
 # - **Which options**: what the four papers used, two to four of each decision. Another list is another multiverse, and
 #   a share of universes is a share of *this* list.
 # - **A tie** is nobody's win. *Nine of ten* and *85 %* were fixed before the first result.
-# - **Merged stars**: where 1 to 3 stars are one value, as in MovieLens 1M here, liking *from 3* is liking *from 4*, and
-#   these universes count twice.
+# - **Liked from**: a threshold that lets in the same ratings as another one is no option of its own. Where 1 to 3 stars
+#   are one value, as in MovieLens 1M here, *from 3* is *from 4*.
 # - **One seed** of split and training: what another seed turns is in [chapter 7](#fig-reversals).
 # - **Sixteen systems** are compared on one split, so that all 120 pairs have the same options.
 # - **Truth** is about the very systems that were trained, on the same split: it shares their luck of training, and no
