@@ -266,6 +266,7 @@ def table(n_users, n_items, n_ratings, rated):
 LITTLE = {"C2": ("metric: P@10", "metric: antiP@10")}
 
 
+@pytest.mark.slow
 def test_one_system_under_two_names_in_a_tiny_table_is_open(tmp_path):
     tiny = table(12, 12, 9, lambda rng: int(rng.integers(1, 6)))
     twin = System("Popularity again", "Popularity")
