@@ -306,7 +306,12 @@ def test_a_cell_is_for_whom_it_is_significant() -> None:
     sides = found[["kNN ahead", "not significant", "MF ahead"]]
     assert sides.index.tolist() == ["full: P@10", "full: nDCG@10", "full: RBP(0.8)"]
     assert sides.to_numpy().tolist() == [[0, 50, 50], [100, 0, 0], [0, 100, 0]]
-    assert figure.title == "2 splits agree on who is ahead\nin 2 of 3 cells"
+    told = "2 splits give one answer in 2 of 3 cells\n(in 1: nobody)"
+    assert figure.title == f"{told}; no cell has both winners"
+    for n_both, ends in ((1, "1 cell has"), (2, "2 cells have")):
+        mixed = figure.rows.copy()
+        mixed.loc[: n_both - 1, ["kNN ahead", "not significant", "MF ahead"]] = (50, 0, 50)
+        assert replace(figure, rows=mixed).title.endswith(f"; {ends} both winners")
     one = made(("seed", "label", "metric", "system"), [row for row in rows if row[0] == 1],
                "value", "p")  # fmt: skip
     assert figures.significance(one).title.endswith("in 1 of 3 cells, MF in 1")

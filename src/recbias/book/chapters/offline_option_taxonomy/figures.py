@@ -318,7 +318,11 @@ def significance(cells: Table) -> Figure:
             winners = f"in {ahead} of {len(rows)} cells, MF in {behind}"
             return f"On this split kNN is significantly ahead\n{winners}"
         same = int((rows[list(words.values())] == 100).any(axis="columns").sum())
-        return f"{n_splits} splits agree on who is ahead\nin {same} of {len(rows)} cells"
+        nobody = int((rows[words[0]] == 100).sum())
+        told = f"{n_splits} splits give one answer in {same} of {len(rows)} cells"
+        both = int(((rows[words[1]] > 0) & (rows[words[-1]] > 0)).sum())
+        ends = f"{both} cells have" if both > 1 else f"{both or 'no'} cell has"
+        return f"{told}\n(in {nobody}: nobody); {ends} both winners"
 
     return Figure(
         "significance",
