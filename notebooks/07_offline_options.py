@@ -480,7 +480,7 @@ figures.significance(results["cells"]).show()
 #
 # What each decision does alone (C2C: compared with condensed lists by nDCG@10). Grey: pairs of which another
 # system is ahead; orange: both times significantly so, after Holm's correction. Dashed: the pairs that another
-# seed of the split turns.
+# seed of the split turns. Where the data have merged stars, options that tell them apart are left out.
 # ```
 
 # %% tags=["hide-input", "remove-output"]

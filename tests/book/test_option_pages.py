@@ -95,7 +95,7 @@ START = {(label, metric): (0.5, 0.3, 0.5) for label, own in _CELLS.items() for m
 
 def made(index: tuple[str, ...], rows: list[tuple[Any, ...]], *values: str) -> Any:
     """Make a table of rows."""
-    return SimpleNamespace(frame=pd.DataFrame(rows, columns=[*index, *values]))
+    return SimpleNamespace(frame=pd.DataFrame(rows, columns=[*index, *values]), dataset=None)
 
 
 def untold(name: str, results: Any, **forms: str) -> str:
@@ -344,6 +344,21 @@ def decisions() -> Any:
         ("decision", "option"), rows, "pairs", "resolved", "resolved_other", "reversed", "turned",
         "significance", "survives", "effect", "moved",
     )  # fmt: skip
+
+
+def test_options_that_merged_stars_cannot_tell_are_not_counted() -> None:
+    """On merged stars a lower threshold that moves nothing is the same evaluation."""
+    given = decisions()
+    for option, moved in (("liked from 3", 0.0), ("liked from 5", 0.1), ("nDCG(exp)@10", 0.1)):
+        row = {**given.frame.iloc[3], "option": option, "moved": moved, "turned": 9}
+        given.frame.loc[len(given.frame)] = row
+    assert figures_of_decisions.reversals(given).title.startswith("3 of 7 alternatives")
+    given.dataset = {"title": "MovieLens 1M (stars 1-3 merged)"}
+    figure = figures_of_decisions.reversals(given)
+    assert figure.title.startswith("2 of 5 alternatives")
+    assert figure.rows["row"].tolist()[-1] == "C2 liked from 5"
+    told = [line for line in tables.reversals_table(given).splitlines() if "merged" in line]
+    assert [line.split(" | ")[0] for line in told] == ["| C2 liked from 3", "| C2 nDCG(exp)@10"]
 
 
 def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:

@@ -19,6 +19,7 @@ from recbias.book.chapters.offline_option_taxonomy.setup import (
     cell_metrics,
     fill_name,
     ratio_name,
+    stars_merged,
 )
 from recbias.book.figures import NARROW, Figure, differences, lines, parts
 from recbias.experiment.makers import Table
@@ -76,17 +77,12 @@ def _trained_once(systems: Results) -> bool:
     return any(each.n_seeds == 1 for each in systems.grid.systems if each.name in READINGS)
 
 
-def _merged(results: Results) -> bool:
-    """Tell whether the lowest stars of the data are one value."""
-    return "merged" in results.dataset["title"]
-
-
 # -- all options in one picture --------------------------------------------------------------------
 
 
 def configurations(results: Mapping[str, Any]) -> Figure:
     """Compare the two systems under the start and under each change of one decision."""
-    once, merged = _trained_once(results["systems"]), _merged(results["systems"])
+    once, merged = _trained_once(results["systems"]), stars_merged(results["systems"].dataset)
 
     def message(rows: pd.DataFrame) -> str:
         if once:
@@ -206,7 +202,7 @@ def fills(results: Results, seeds: Table | None) -> Figure:
         peaks = dict(zip(best["line"], best["at"], strict=True))
         out, average = (peaks[_FILL_WORDS[fill]] for fill in ("none", "average"))
         unit = "neighbour" if average == 1 else "neighbours"
-        mean = "the mean of merged stars" if _merged(results) else "mean rating"
+        mean = "the mean of merged stars" if stars_merged(results.dataset) else "mean rating"
         return f"Left out, {out} neighbours are best;\nput last by {mean}, {average} {unit}"
 
     rows: list[tuple[object, ...]] = [
