@@ -247,7 +247,8 @@ Markdown(tables.start_table(start))
 # :::
 #
 # *Open* has two meanings on this page. Either the interval holds 0; or MF, whose training is random, was
-# trained too seldom to tell its luck from its worth, as on pages that are computed while the book is built.
+# trained too seldom to tell its luck from its worth, as on pages that are computed while the book is built: a $p$,
+# or a winner that a figure names there, is that of this one training.
 #
 # Behind this code: other shares of training and other seeds of the split, kNN with few neighbours, kNN that
 # refuses users, and what the tables and verdicts at the end read.

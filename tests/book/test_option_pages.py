@@ -278,6 +278,10 @@ def test_the_overlap_from_which_an_average_puts_knn_first() -> None:
     found = figure.rows
     told = figure.title
     assert told.endswith("\nfull average: never\nreduced average: from an overlap of 10")
+    assert "trained once" not in told
+    overlaps.n_seeds = 1
+    once = figures.overlap(overlaps).title  # type: ignore[arg-type]
+    assert once.startswith("Where kNN is above both readings of MF (trained once):\n")
     moved = (found["at"] == OVERLAPS[0]) & found["line"].str.startswith("kNN")
     other = found.assign(value=found["value"].where(~moved, found["value"] + 0.3))
     told = replace(figure, rows=other).title
@@ -314,7 +318,9 @@ def test_a_cell_is_for_whom_it_is_significant() -> None:
         assert replace(figure, rows=mixed).title.endswith(f"; {ends} both winners")
     one = made(("seed", "label", "metric", "system"), [row for row in rows if row[0] == 1],
                "value", "p")  # fmt: skip
-    assert figures.significance(one).title.endswith("in 1 of 3 cells, MF in 1")
+    told = figures.significance(one).title
+    assert told.startswith("Of this one training, on this split:\n")
+    assert told.endswith("in 1 of 3 cells, MF in 1")
 
 
 def test_the_title_of_worlds_turns_with_the_record_of_its_sentence(

@@ -238,7 +238,9 @@ def overlap(overlaps: Results) -> Figure:
 
     def message(rows: pd.DataFrame) -> str:
         rivals = rows["line"].isin([_SHOWN[rival] for rival in READINGS])
-        level, words = rows.loc[rivals, "value"].max(), ["Where kNN is above both readings of MF:"]
+        level = rows.loc[rivals, "value"].max()
+        trained = " (trained once)" if _trained_once(overlaps) else ""
+        words = [f"Where kNN is above both readings of MF{trained}:"]
         for kind in ("full", "reduced"):
             own = rows[rows["line"] == f"kNN, {kind} average"]
             own = own.dropna(subset="value").sort_values("at")
@@ -249,7 +251,7 @@ def overlap(overlaps: Results) -> Figure:
             where = f"from an overlap of {at[0]}" if onward else at_some
             words.append(f"{kind} average: {where if at else 'never'}")
         if all(word.endswith("never") for word in words[1:]):
-            return "By neither average is kNN\nabove both readings of MF"
+            return f"By neither average is kNN\nabove both readings of MF{trained}"
         return "\n".join(words)
 
     names = {overlap: f"{KNN} k=10 overlap={overlap}" for overlap in OVERLAPS}
@@ -312,7 +314,7 @@ def significance(cells: Table) -> Figure:
         if n_splits == 1:
             ahead, behind = (int((rows[words[sign]] > 0).sum()) for sign in (1, -1))
             winners = f"in {ahead} of {len(rows)} cells, MF in {behind}"
-            return f"On this split kNN is significantly ahead\n{winners}"
+            return f"Of this one training, on this split:\nkNN is significantly ahead {winners}"
         same = int((rows[list(words.values())] == 100).any(axis="columns").sum())
         nobody = int((rows[words[0]] == 100).sum())
         told = f"{n_splits} splits give one answer in {same} of {len(rows)} cells"
