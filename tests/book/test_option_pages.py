@@ -337,6 +337,16 @@ def test_the_title_of_worlds_turns_with_the_record_of_its_sentence(
     assert len(titles) == 2
 
 
+def test_gains_are_told_for_each_kind_of_worlds_as_the_figure_has_them() -> None:
+    table = shown.recorded("07_offline_options")["worlds"]
+    told = tables.gains(table, "C1 condensed").replace("\N{MINUS SIGN}", "-").split(", ")
+    rows = figures_of_decisions.worlds(table).rows
+    own = rows.loc[rows["row"] == "C1 condensed", ["line", "value"]]
+    assert [int(words.split()[0]) for words in told] == own["value"].round().astype(int).tolist()
+    ends = [line.removeprefix("popular: ") for line in own["line"]]
+    assert [end in words for end, words in zip(ends, told, strict=True)] == [True, False, True]
+
+
 def decisions() -> Any:
     rows = [
         ("noise", "another split", 91, 80, 80, 0, 3, 2, 0.01, 0.25, 0.05),

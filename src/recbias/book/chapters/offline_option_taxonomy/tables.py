@@ -312,6 +312,11 @@ def truths_details(truths: Table | None) -> str:
 
 
 _RELATIONS = {1: "popular: liked more", 0: "unrelated", -1: "popular: liked less"}
+_WHERE = {
+    _RELATIONS[1]: "where popular items are liked more",
+    _RELATIONS[0]: "where they are liked as others are",
+    _RELATIONS[-1]: "where they are liked less",
+}
 
 
 def worlds_rows(table: Table) -> pd.DataFrame:
@@ -329,6 +334,16 @@ def worlds_rows(table: Table) -> pd.DataFrame:
             name = alternative_name(decision, option)
             rows.append((line, decision, name, gap.value, *gap.interval))
     return pd.DataFrame(rows, columns=["line", "group", "row", "value", "low", "high"])
+
+
+def gains(worlds: Table, alternative: str) -> str:
+    """Say by how many points one agrees better with the truth, in each kind of worlds."""
+    rows = worlds_rows(worlds)
+    own = rows[rows["row"] == alternative]
+    return ", ".join(
+        f"{value:+.0f}".replace("-", _MINUS) + f" {_WHERE[line]}"
+        for line, value in zip(own["line"], own["value"], strict=True)
+    )
 
 
 def worlds_table(worlds: Table) -> str:
