@@ -14,22 +14,13 @@
 # %% [markdown]
 # # Who wins, whatever one decides?
 #
-# [Chapter 7](07_offline_options) turned one decision at a time. Nobody publishes one decision: an evaluation is one
-# option of *each*, and there are hundreds. Take nearest neighbours (kNN) and matrix factorisation (MF) again, and
-# all combinations of the options of seven decisions, on the same ratings:
-#
-# ```{glue:figure} fig_curves
-# :name: fig-multiverse-curves
-#
-# Each evaluation is a *universe*. From left to right those that are worst for kNN to those that are best: by how many
-# standard deviations of users' differences kNN is ahead, with the 95 % interval of each (bands). Left of where a line crosses 0
-# MF wins. *MF* has the
-# parameters that the paper prints, *MF (as in RankSys)* those of the library that it used ([E12](#err-e12)).
-# ```
+# An evaluation is one option of *each* of many decisions. Who wins in fewer than nine in ten of the defensible ones
+# did not win whatever one decides. Take nearest neighbours (kNN) and matrix factorisation (MF), as in
+# [chapter 7](07_offline_options), and all combinations of the options of seven decisions, on the same ratings.
 #
 # :::{finding} own/MULTIVERSE-KNN
-# holds: **Against MF as printed kNN wins in {value} of the universes**;
-# refuted: **Against MF as printed kNN wins in no more than {value} of the universes**;
+# holds: **Against MF as printed kNN wins in {value} of them**;
+# refuted: **Against MF as printed kNN wins in no more than {value} of them**;
 # open: -
 # :::
 # :::{finding} own/MULTIVERSE-KNN-SWAPPED
@@ -38,8 +29,17 @@
 # open: -
 # :::
 #
-# **What to do.** Report the share of defensible evaluations in which the winner wins, and the fewest changes that
+# **What to do.** Report in which share of the defensible evaluations the winner wins, and the fewest changes that
 # turn it ([five rules](#sec-multiverse-rules)).
+#
+# ```{glue:figure} fig_curves
+# :name: fig-multiverse-curves
+#
+# Each evaluation is a *universe*. From left to right those that are worst for kNN to those that are best: by how many
+# standard deviations of users' differences kNN is ahead, with the 95 % interval of each (bands). Left of where a line
+# crosses 0 MF wins. *MF* has the parameters that the paper prints, *MF (as in RankSys)* those of the library that it
+# used ([E12](#err-e12)).
+# ```
 
 # %% [markdown] tags=["general"]
 # ## One case by hand
