@@ -341,7 +341,7 @@ Markdown(
 # (sec-multiverse-why)=
 # ## Why: what a sign is made of
 #
-# Let $s(o_1,\dots,o_k)$ be the sign in a universe, 1, 0 or −1. Its variance over all universes is a sum over sets of
+# Let $s$ be the sign in a universe, 1, 0 or −1. Its variance over all universes is a sum over sets of
 # decisions, $\mathrm{Var}(s)=\sum_T V_T$, where $V_T$ is what the decisions in $T$ do together beyond all parts of $T$.
 # The Shapley effect of decision $i$ shares each $V_T$ alike among those who take part,
 #
