@@ -14,10 +14,9 @@
 # %% [markdown]
 # # More hits or fewer misses: does it matter which one you count?
 #
-# A list of ten holds items that its user likes, *hits*, and items that the user dislikes, *misses*: either could be
-# counted. Here are sixteen systems on songs (CM100k), counted both ways: by ratings of songs
-# {glue:text}`observed_cm100k`, as in a usual test, and by ratings of songs that were drawn at random, which is the
-# truth, and which most data lack.
+# A list of ten holds items that its user likes, *hits*, and some that the user dislikes, *misses*. Here both are
+# counted of sixteen systems on songs (CM100k): by ratings of songs {glue:text}`observed_cm100k`, as in a usual test,
+# and of songs drawn at random, which is the truth.
 #
 # :::{finding} own/CM-OBSERVED-TAU
 # holds: **In a test it matters:** hits and misses choose different winners, since systems with more hits have *more*
@@ -32,6 +31,9 @@
 # open: By the truth it seems not to: those with more hits tend to have fewer misses ($\tau$ = {value:.2f},
 #   {low:.2f} to {high:.2f}).
 # :::
+#
+# **What to do:** report both counts, and the share of the lists that nobody has rated; where they disagree, buy
+# [random judgments](#sec-how-many), or [ask whether your ratings can tell](#sec-which-to-trust) which to trust.
 #
 # ```{glue:figure} fig_lead
 # :name: fig-lead
@@ -55,10 +57,6 @@
 # open: and for worlds where people like *less* what is popular that is open ($\tau$ = {value:.2f}, {low:.2f} to
 #   {high:.2f}).
 # :::
-#
-# **What to do.** Report both counts, and the share of the lists that nobody has rated. Where they disagree, buy
-# [random judgments](#sec-how-many); if you cannot, [ask whether your ratings can tell](#sec-which-to-trust) which
-# of the two to trust.
 
 # %% [markdown] tags=["general"]
 # ## One case by hand
@@ -585,8 +583,8 @@ figures_of_judgments.compatible(
 #
 # 1. **Report hits and misses, and the share of the list that nobody has rated** (MCCRS20-C-UNRATED). Do not average
 #    the two counts: that hides which of them is nearer to the truth.
-# 2. **Say what you assume.** Count hits if popular items are clearly liked more, and misses if not
-#    ({numref}`fig-which`; MCCRS20-C-WHICH).
+# 2. **Say what you assume.** Count hits if popular items are clearly liked more, misses if they are not, and both if
+#    you do not know ({numref}`fig-which`; MCCRS20-C-WHICH).
 # 3. **No reason for either? [Ask](#sec-which-to-trust).** "Cannot tell" is an answer, and belongs in the paper
 #    ({numref}`fig-answers`).
 # 4. **If you can, buy random judgments** within the union of the lists ([how many](#sec-how-many)), and count misses

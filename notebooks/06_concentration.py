@@ -14,19 +14,29 @@
 # %% [markdown]
 # # Does a recommender make the popular more popular?
 #
-# Let what is recommended become ratings, and learn from them again, for eight rounds. Where the popular become more
-# popular, *ratings* end up more uneven: their Gini coefficient rises.
+# Let what is recommended become ratings, and learn from them again, eight times. Where the popular become more
+# popular, *ratings* become more uneven: their Gini coefficient rises.
 #
 # :::{finding} own/LOOP-UNEVEN
-# holds: **Some do, some do not.** With {value} of {cases} recommenders ratings end more uneven than they began,
-# refuted: With none of the recommenders do ratings end more uneven than they began,
-# open: Whether ratings end more uneven than they began is open ({low} to {high} of {cases} recommenders),
+# holds: **Some do, some do not, in simulated worlds:** with {value} of {cases} recommenders ratings end more uneven,
+# refuted: In simulated worlds ratings end more uneven with none of the recommenders,
+# open: Whether ratings end more uneven in simulated worlds is open ({low} to {high} of {cases} recommenders),
 # :::
 # :::{finding} own/LOOP-EVENED
 # holds: with {value} more even.
 # refuted: and with none more even.
 # open: and so is whether they end more even ({low} to {high} of {cases}).
 # :::
+#
+# :::{finding} own/LOOP-FORETELL
+# holds: **The first lists tell which:** the more uneven they are, the more uneven do ratings end (rank correlation
+#   {value:.2f}), if they hold the popular items.
+# refuted: How uneven the first lists are does not tell which (rank correlation {value:.2f}).
+# open: How uneven the first lists are may tell which (rank correlation {value:.2f}, {low:.2f} to {high:.2f}).
+# :::
+#
+# **What to do:** before a system goes live, compare the Gini coefficient of its lists with that of the ratings it
+# learned from, and see how popular the listed items are ([five rules](#sec-concentration-rules)).
 #
 # ```{glue:figure} fig_loop
 # :name: fig-loop
@@ -35,23 +45,16 @@
 # worlds. Dashed: it ends above its start. The seven are those of {cite:t}`ATM15` (AR: association rules).
 # ```
 #
-# :::{finding} own/LOOP-FORETELL
-# holds: **The very first lists tell which:** the more uneven they are, the more uneven are the ratings in the end
-#   (rank correlation {value:.2f}).
-# refuted: How uneven the first lists are does not tell which (rank correlation {value:.2f}).
-# open: How uneven the first lists are may tell which (rank correlation {value:.2f}, {low:.2f} to {high:.2f}).
-# :::
 # :::{finding} own/LOOP-FORETELL-CI
-# holds: So does CI, the index that {cite:t}`ATM15` made for this question ({value:.2f}).
-# refuted: CI, the index that {cite:t}`ATM15` made for this question, does not ({value:.2f}).
-# open: Of CI, the index that {cite:t}`ATM15` made for this question, that is open ({value:.2f}, {low:.2f} to
-#   {high:.2f}).
+# holds: CI of the first lists, the index that {cite:t}`ATM15` made for this question, tells which, too ({value:.2f}).
+# refuted: CI of the first lists, the index that {cite:t}`ATM15` made for this question, does not tell which
+#   ({value:.2f}).
+# open: Whether CI of the first lists, the index that {cite:t}`ATM15` made for this question, tells which is open
+#   ({value:.2f}, {low:.2f} to {high:.2f}).
 # :::
 #
-# **What to do.** Before a system goes live, compare the Gini coefficient of its lists with that of the ratings
-# it learned from. More even lists cannot make the ratings more uneven, in that round and if all places are rated
-# alike; more uneven ones do, if they hold the popular items ([why](#sec-gini-loop), and
-# [five rules](#sec-concentration-rules)).
+# More even lists cannot make the ratings more uneven, in that round and if all places are rated alike; more uneven
+# ones do, if they hold the popular items ([why](#sec-gini-loop)).
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can** tell from lists and ratings whether a loop will favour what is popular; compute

@@ -518,7 +518,14 @@ def test_ratings_by_round_are_means_over_worlds_and_lines_follow_their_direction
     ends = before_and_after(loop, "even")["ratings"]
     assert ends.loc["AR"].tolist() == pytest.approx([0.815, 0.915])
     assert list(ends.index) == ["AR", "WBPR", "BPR"]
-    assert "| AR |" in tables.loop_table(loop).splitlines()[2]
+    told = tables.loop_table(loop).splitlines()
+    assert "| AR |" in told[2]
+    liked = {line.split(" | ")[0].strip("| "): line.rsplit("|", 2)[1].split(" → ")
+             for line in told[2 : 2 + len(ends)]}  # fmt: skip
+    rising = [name for name, (before, after) in liked.items() if float(after) > float(before)]
+    assert (f"rises with {' and '.join(rising)}, and with no other" in told[-1]) == (
+        0 < len(rising) < len(liked)
+    )
     fallen = rows.assign(
         value=[
             -value if name == "AR" else value
@@ -542,7 +549,8 @@ def test_the_title_of_the_loop_and_its_sentence_read_one_record(
     loop = shown.recorded("06_concentration", "filmtrust")["loop"]
     record = findings.own_findings("concentration metrics")["LOOP-UNEVEN"]
     told = {"loop": loop}
-    assert figures.rounds(loop).title.split() == said("own/LOOP-UNEVEN", told).split()
+    words = said("own/LOOP-UNEVEN", told).split()
+    assert figures.rounds(loop).title.split() == [*words, "(simulated)"]
     other = {"LOOP-UNEVEN": replace(record, finds="now {value} of {cases}")}
     topic = "concentration metrics"
     monkeypatch.setattr(findings, "own_findings", lambda t: other if t == topic else {})

@@ -95,7 +95,7 @@ START = {(label, metric): (0.5, 0.3, 0.5) for label, own in _CELLS.items() for m
 
 def made(index: tuple[str, ...], rows: list[tuple[Any, ...]], *values: str) -> Any:
     """Make a table of rows."""
-    return SimpleNamespace(frame=pd.DataFrame(rows, columns=[*index, *values]))
+    return SimpleNamespace(frame=pd.DataFrame(rows, columns=[*index, *values]), dataset=None)
 
 
 def untold(name: str, results: Any, **forms: str) -> str:
@@ -278,6 +278,10 @@ def test_the_overlap_from_which_an_average_puts_knn_first() -> None:
     found = figure.rows
     told = figure.title
     assert told.endswith("\nfull average: never\nreduced average: from an overlap of 10")
+    assert "trained once" not in told
+    overlaps.n_seeds = 1
+    once = figures.overlap(overlaps).title  # type: ignore[arg-type]
+    assert once.startswith("Where kNN is above both readings of MF (trained once):\n")
     moved = (found["at"] == OVERLAPS[0]) & found["line"].str.startswith("kNN")
     other = found.assign(value=found["value"].where(~moved, found["value"] + 0.3))
     told = replace(figure, rows=other).title
@@ -306,10 +310,17 @@ def test_a_cell_is_for_whom_it_is_significant() -> None:
     sides = found[["kNN ahead", "not significant", "MF ahead"]]
     assert sides.index.tolist() == ["full: P@10", "full: nDCG@10", "full: RBP(0.8)"]
     assert sides.to_numpy().tolist() == [[0, 50, 50], [100, 0, 0], [0, 100, 0]]
-    assert figure.title == "2 splits agree on who is ahead\nin 2 of 3 cells"
+    told = "2 splits give one answer in 2 of 3 cells\n(in 1: nobody)"
+    assert figure.title == f"{told}; no cell has both winners"
+    for n_both, ends in ((1, "1 cell has"), (2, "2 cells have")):
+        mixed = figure.rows.copy()
+        mixed.loc[: n_both - 1, ["kNN ahead", "not significant", "MF ahead"]] = (50, 0, 50)
+        assert replace(figure, rows=mixed).title.endswith(f"; {ends} both winners")
     one = made(("seed", "label", "metric", "system"), [row for row in rows if row[0] == 1],
                "value", "p")  # fmt: skip
-    assert figures.significance(one).title.endswith("in 1 of 3 cells, MF in 1")
+    told = figures.significance(one).title
+    assert told.startswith("Of this one training, on this split:\n")
+    assert told.endswith("in 1 of 3 cells, MF in 1")
 
 
 def test_the_title_of_worlds_turns_with_the_record_of_its_sentence(
@@ -326,6 +337,16 @@ def test_the_title_of_worlds_turns_with_the_record_of_its_sentence(
     assert len(titles) == 2
 
 
+def test_gains_are_told_for_each_kind_of_worlds_as_the_figure_has_them() -> None:
+    table = shown.recorded("07_offline_options")["worlds"]
+    told = tables.gains(table, "C1 condensed").replace("\N{MINUS SIGN}", "-").split(", ")
+    rows = figures_of_decisions.worlds(table).rows
+    own = rows.loc[rows["row"] == "C1 condensed", ["line", "value"]]
+    assert [int(words.split()[0]) for words in told] == own["value"].round().astype(int).tolist()
+    ends = [line.removeprefix("popular: ") for line in own["line"]]
+    assert [end in words for end, words in zip(ends, told, strict=True)] == [True, False, True]
+
+
 def decisions() -> Any:
     rows = [
         ("noise", "another split", 91, 80, 80, 0, 3, 2, 0.01, 0.25, 0.05),
@@ -339,6 +360,21 @@ def decisions() -> Any:
         ("decision", "option"), rows, "pairs", "resolved", "resolved_other", "reversed", "turned",
         "significance", "survives", "effect", "moved",
     )  # fmt: skip
+
+
+def test_options_that_merged_stars_cannot_tell_are_not_counted() -> None:
+    """On merged stars a lower threshold that moves nothing is the same evaluation."""
+    given = decisions()
+    for option, moved in (("liked from 3", 0.0), ("liked from 5", 0.1), ("nDCG(exp)@10", 0.1)):
+        row = {**given.frame.iloc[3], "option": option, "moved": moved, "turned": 9}
+        given.frame.loc[len(given.frame)] = row
+    assert figures_of_decisions.reversals(given).title.startswith("3 of 7 alternatives")
+    given.dataset = {"title": "MovieLens 1M (stars 1-3 merged)"}
+    figure = figures_of_decisions.reversals(given)
+    assert figure.title.startswith("2 of 5 alternatives")
+    assert figure.rows["row"].tolist()[-1] == "C2 liked from 5"
+    told = [line for line in tables.reversals_table(given).splitlines() if "merged" in line]
+    assert [line.split(" | ")[0] for line in told] == ["| C2 liked from 3", "| C2 nDCG(exp)@10"]
 
 
 def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:

@@ -160,7 +160,16 @@ def loop_table(loop: Table) -> str:
         )
         for system, row in found.iterrows()
     ]
-    return markdown_table(("", "Gini of the lists", "Gini of the ratings", "truly liked"), rows)
+    table = markdown_table(("", "Gini of the lists", "Gini of the ratings", "truly liked"), rows)
+    rising = [
+        plain(str(name)) for name in found.index[found["liked", "after"] > found["liked", "before"]]
+    ]
+    if not rising or len(rising) == len(found):
+        return table
+    return (
+        f"{table}\n\nThe share that is truly liked rises with {' and '.join(rising)}, and with no "
+        "other; why, we do not know."
+    )
 
 
 def after_table(prior: list[int], *lists: list[int]) -> str:

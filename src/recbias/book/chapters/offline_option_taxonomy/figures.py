@@ -19,6 +19,7 @@ from recbias.book.chapters.offline_option_taxonomy.setup import (
     cell_metrics,
     fill_name,
     ratio_name,
+    stars_merged,
 )
 from recbias.book.figures import NARROW, Figure, differences, lines, parts
 from recbias.experiment.makers import Table
@@ -76,17 +77,12 @@ def _trained_once(systems: Results) -> bool:
     return any(each.n_seeds == 1 for each in systems.grid.systems if each.name in READINGS)
 
 
-def _merged(results: Results) -> bool:
-    """Tell whether the lowest stars of the data are one value."""
-    return "merged" in results.dataset["title"]
-
-
 # -- all options in one picture --------------------------------------------------------------------
 
 
 def configurations(results: Mapping[str, Any]) -> Figure:
     """Compare the two systems under the start and under each change of one decision."""
-    once, merged = _trained_once(results["systems"]), _merged(results["systems"])
+    once, merged = _trained_once(results["systems"]), stars_merged(results["systems"].dataset)
 
     def message(rows: pd.DataFrame) -> str:
         if once:
@@ -206,7 +202,7 @@ def fills(results: Results, seeds: Table | None) -> Figure:
         peaks = dict(zip(best["line"], best["at"], strict=True))
         out, average = (peaks[_FILL_WORDS[fill]] for fill in ("none", "average"))
         unit = "neighbour" if average == 1 else "neighbours"
-        mean = "the mean of merged stars" if _merged(results) else "mean rating"
+        mean = "the mean of merged stars" if stars_merged(results.dataset) else "mean rating"
         return f"Left out, {out} neighbours are best;\nput last by {mean}, {average} {unit}"
 
     rows: list[tuple[object, ...]] = [
@@ -242,7 +238,9 @@ def overlap(overlaps: Results) -> Figure:
 
     def message(rows: pd.DataFrame) -> str:
         rivals = rows["line"].isin([_SHOWN[rival] for rival in READINGS])
-        level, words = rows.loc[rivals, "value"].max(), ["Where kNN is above both readings of MF:"]
+        level = rows.loc[rivals, "value"].max()
+        trained = " (trained once)" if _trained_once(overlaps) else ""
+        words = [f"Where kNN is above both readings of MF{trained}:"]
         for kind in ("full", "reduced"):
             own = rows[rows["line"] == f"kNN, {kind} average"]
             own = own.dropna(subset="value").sort_values("at")
@@ -253,7 +251,7 @@ def overlap(overlaps: Results) -> Figure:
             where = f"from an overlap of {at[0]}" if onward else at_some
             words.append(f"{kind} average: {where if at else 'never'}")
         if all(word.endswith("never") for word in words[1:]):
-            return "By neither average is kNN\nabove both readings of MF"
+            return f"By neither average is kNN\nabove both readings of MF{trained}"
         return "\n".join(words)
 
     names = {overlap: f"{KNN} k=10 overlap={overlap}" for overlap in OVERLAPS}
@@ -316,9 +314,13 @@ def significance(cells: Table) -> Figure:
         if n_splits == 1:
             ahead, behind = (int((rows[words[sign]] > 0).sum()) for sign in (1, -1))
             winners = f"in {ahead} of {len(rows)} cells, MF in {behind}"
-            return f"On this split kNN is significantly ahead\n{winners}"
+            return f"Of this one training, on this split:\nkNN is significantly ahead {winners}"
         same = int((rows[list(words.values())] == 100).any(axis="columns").sum())
-        return f"{n_splits} splits agree on who is ahead\nin {same} of {len(rows)} cells"
+        nobody = int((rows[words[0]] == 100).sum())
+        told = f"{n_splits} splits give one answer in {same} of {len(rows)} cells"
+        both = int(((rows[words[1]] > 0) & (rows[words[-1]] > 0)).sum())
+        ends = f"{both} cells have" if both > 1 else f"{both or 'no'} cell has"
+        return f"{told}\n(in {nobody}: nobody); {ends} both winners"
 
     return Figure(
         "significance",

@@ -11,7 +11,7 @@ from recbias.book.chapters.offline_option_taxonomy.decisions import (
     NOISE,
     alternative_name,
 )
-from recbias.book.chapters.offline_option_taxonomy.tables import worlds_rows
+from recbias.book.chapters.offline_option_taxonomy.tables import untold_by_merged, worlds_rows
 from recbias.book.figures import NARROW, Figure, dots, parts
 from recbias.book.findings import said
 from recbias.experiment.makers import Table
@@ -31,7 +31,8 @@ def reversals(decisions: Table) -> Figure:
     frame = decisions.frame
     (other,) = frame[frame["decision"] == NOISE].to_dict("records")
     noise = float(100 * other["turned"] / other["pairs"])
-    frame = frame[~frame["decision"].isin((NOISE, "D"))]
+    untold = pd.Series(untold_by_merged(decisions), frame.index)
+    frame = frame[~frame["decision"].isin((NOISE, "D")) & ~untold]
     changed, names = frame["moved"] > 0, zip(frame["decision"], frame["option"], strict=True)
     rows = pd.DataFrame(
         {

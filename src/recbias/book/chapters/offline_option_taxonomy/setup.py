@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from recbias.book.choosing import left_out_metrics, measurable
 from recbias.book.systems.line_up import is_made_here
@@ -73,6 +74,11 @@ LABELS = (
 
 PLACES = 20
 """Places of condensed lists of which it is told where they stand in the full one."""
+
+
+def stars_merged(dataset: Mapping[str, Any] | None) -> bool:
+    """Tell by its record whether the lowest stars of a data set are one value."""
+    return dataset is not None and "merged" in dataset["title"]
 
 
 def seeds_of(dataset: str) -> tuple[int, ...]:

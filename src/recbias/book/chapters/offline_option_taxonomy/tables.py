@@ -15,6 +15,7 @@ from recbias.book.chapters.offline_option_taxonomy.setup import (
     READINGS,
     SYSTEMS,
     cell_metrics,
+    stars_merged,
 )
 from recbias.book.chapters.offline_option_taxonomy.truths import (
     COMMONEST,
@@ -247,16 +248,40 @@ def reversals_table(decisions: Table) -> str:
     rows = [
         (
             plain(alternative_name(row["decision"], row["option"])),
-            f"{row['resolved_other']:.0f}",
-            f"{row['turned']:.0f}",
-            f"{row['reversed']:.0f}",
-            f"{row['significance']:.0f}",
-            f"{row['survives']:.4f}; {row['effect']:.2f}" if row["turned"] else _not_turned(row),
+            *(
+                (*["–"] * 4, "not testable (merged stars)")
+                if untold
+                else (
+                    f"{row['resolved_other']:.0f}",
+                    f"{row['turned']:.0f}",
+                    f"{row['reversed']:.0f}",
+                    f"{row['significance']:.0f}",
+                    f"{row['survives']:.4f}; {row['effect']:.2f}"
+                    if row["turned"]
+                    else _not_turned(row),
+                )
+            ),
         )
-        for row in decisions.frame.to_dict("records")
+        for row, untold in zip(
+            decisions.frame.to_dict("records"), untold_by_merged(decisions), strict=True
+        )
     ]
     head = ("", "resolved", "sign turned", "reversed", "significance changed")
     return markdown_table((*head, "largest turned; in s.d."), rows)
+
+
+def untold_by_merged(decisions: Table) -> list[bool]:
+    """Mark the alternatives that tell apart the stars that the data may have merged."""
+    frame = decisions.frame
+    if not stars_merged(decisions.dataset):
+        return [False] * len(frame)
+    # A threshold among the merged stars is the same evaluation; one above them is not.
+    same = frame["option"].str.startswith("liked from ") & (frame["moved"] == 0)
+    return (same | frame["option"].isin(_GRADED)).tolist()
+
+
+_GRADED = ("nDCG(exp)@10", "tau", "RBO(0.9)")
+"""Options of `decisions` that read by how many stars two ratings differ, or which is higher."""
 
 
 def _not_turned(row: Mapping[Any, Any]) -> str:
@@ -287,6 +312,11 @@ def truths_details(truths: Table | None) -> str:
 
 
 _RELATIONS = {1: "popular: liked more", 0: "unrelated", -1: "popular: liked less"}
+_WHERE = {
+    _RELATIONS[1]: "where popular items are liked more",
+    _RELATIONS[0]: "where they are liked as others are",
+    _RELATIONS[-1]: "where they are liked less",
+}
 
 
 def worlds_rows(table: Table) -> pd.DataFrame:
@@ -304,6 +334,16 @@ def worlds_rows(table: Table) -> pd.DataFrame:
             name = alternative_name(decision, option)
             rows.append((line, decision, name, gap.value, *gap.interval))
     return pd.DataFrame(rows, columns=["line", "group", "row", "value", "low", "high"])
+
+
+def gains(worlds: Table, alternative: str) -> str:
+    """Say by how many points one agrees better with the truth, in each kind of worlds."""
+    rows = worlds_rows(worlds)
+    own = rows[rows["row"] == alternative]
+    return ", ".join(
+        f"{value:+.0f}".replace("-", _MINUS) + f" {_WHERE[line]}"
+        for line, value in zip(own["line"], own["value"], strict=True)
+    )
 
 
 def worlds_table(worlds: Table) -> str:

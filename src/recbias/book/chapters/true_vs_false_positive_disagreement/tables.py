@@ -86,6 +86,13 @@ def answers_where_data_lie(trust: Table, known: Table, points: Table, ranges: Ta
     own = trust.frame[trust.frame["relation"].between(low, high)]
     answered = own[own["answer"] != "cannot tell"]
     n_wrong = int((answered["answer"] != answered["right"]).sum())
+    every = trust.frame[trust.frame["answer"] != "cannot tell"]
+    wrong = every[every["answer"] != every["right"]]
+    n_worse = int((wrong["right"] != "either").sum())
+    middles = (trust.frame["low"] + trust.frame["high"]) / 2
+    alike = trust.frame[middles.between(low, high)]
+    told = alike[alike["answer"] != "cannot tell"]
+    n_told_wrong = int((told["answer"] != told["right"]).sum())
     others = ranges.select(quantity="relation")
     bars = [*zip(known.frame["low"], known.frame["high"], strict=True)]
     bars += zip(others["low"], others["high"], strict=True)
@@ -99,9 +106,12 @@ def answers_where_data_lie(trust: Table, known: Table, points: Table, ranges: Ta
     )
     return (
         f"**Where data seem to lie it is less sure.** Of the {len(bars)} bars of the figure below "
-        f"{n_within} have their middle between {low:g} and {high:g}. Of the {len(own)} listed "
-        f"worlds with such a relation {len(own) - len(answered)} get no answer, and "
-        f"{n_wrong} of the {len(answered)} answers are wrong. Of the {len(true)} truths that are "
+        f"{n_within} have their middle between {low:g} and {high:g}. Of the {len(alike)} listed "
+        f"worlds with such a bar {len(told)} get an answer, {n_told_wrong} of these a wrong one; "
+        f"of the {len(own)} whose *true* relation lies there {len(answered)} get one, {n_wrong} of "
+        f"these a wrong one. Over all worlds {len(wrong)} of {len(every)} answers are wrong: "
+        f"{n_worse} name the worse count, the others a count where neither is ahead by .1. Of the "
+        f"{len(true)} truths that are "
         f"known {n_outside} {'lies' if n_outside == 1 else 'lie'} outside the bar: there the "
         "assumption itself fails."
     )
