@@ -39,6 +39,12 @@
 # refuted: There bpref is not last of the three.
 # open: Whether bpref is last of the three there is not decided.
 # :::
+# :::{finding} own/TRUTH-CM-AR-OVER-BPREF-P
+# holds: On CM100k, real data of that kind, it has {value:cases} of {cases} pairs of systems fewer right than a plain
+#   test ({low:cases} to {high:cases}).
+# refuted: On CM100k, real data of that kind, it has no fewer pairs of systems right than a plain test.
+# open: On CM100k, real data of that kind, it cannot be told from a plain test.
+# :::
 #
 # **What to do.** If ratings say dislike, report bpref beside the plain test, never instead. Likes alone cannot say in which of these
 # worlds you are: say what you assume about popularity and liking, and report both tests. Best are judgments of random
@@ -60,11 +66,6 @@
 #   {value:cases} of {cases} pairs of systems in the order that is true by the first ten.
 # open: **On real data** that know the truth, CM100k, where popular items are liked more, a plain test has {value:cases}
 #   of {cases} pairs of systems in the order that is true by the first ten, which may be chance.
-# :::
-# :::{finding} own/TRUTH-CM-AR-OVER-BPREF-P
-# holds: bpref has {value:cases} fewer ({low:cases} to {high:cases}).
-# refuted: bpref has no fewer.
-# open: bpref cannot be told from it.
 # :::
 
 # %% [markdown] tags=["general"]

@@ -364,7 +364,7 @@ def items_sentence(table: Table, test_share: float, kept_share: float) -> str:
     return (
         f"An item keeps a share of {kept_share:g} of its ratings for training at least (eps); the "
         f"test has {each:,.0f} ratings of each of {tested_items(table, test_share):,} items, "
-        f"{share:.0%} of all, and says nothing of the others."
+        f"{100 * share:.0f} % of all, and says nothing of the others."
     )
 
 
