@@ -158,6 +158,7 @@ def test_what_is_undefined_is_null_in_json(audited, tmp_path):
     assert page_of(again) == (tmp_path / "found.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_same_audit_again_is_the_same_file(audited, tmp_path):
     again = audit(WORLD, *PAIR, split="ratio 0.5", options=FEW, workers=2)
     assert json.dumps(again.record) == json.dumps(audited.record)
@@ -221,6 +222,7 @@ def test_scores_of_plain_pandas_from_another_folder(scored, tmp_path):
     assert out.read_text().count("<h2") >= 7
 
 
+@pytest.mark.slow
 def test_a_sentence_that_is_turned_round_does_not_hold(scored, tmp_path):
     table, folds = scored
     out = tmp_path / "page.html"

@@ -175,6 +175,7 @@ def _of_multiverse() -> list[Figure]:
     crossed, options = results["crossed"], options_of("filmtrust", 3)
     return [
         of_universes.curves(crossed),
+        of_universes.along(crossed, options),
         of_universes.by_option(crossed, options),
         of_universes.turning(crossed, options),
         of_universes.by_effect(results["pairs"]),

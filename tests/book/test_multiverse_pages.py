@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from recbias.book import findings
 from recbias.book.chapters.multiverse import explorers, figures, setup, tables, told
 from recbias.book.chapters.offline_option_taxonomy.setup import KNN, READINGS
 from recbias.book.explorer import Shown, explorer_html
+from recbias.book.systems.line_up import relevance_threshold
+from recbias.data.datasets import load_dataset
 from recbias.errors import ConfigError
 from recbias.experiment.makers import Table
 
@@ -48,7 +51,9 @@ def crossed(*signs: Signs, first: str = KNN, against: tuple[str, ...] = READINGS
             rows.append({
                 "first": first, "against": name, **dict(zip(OPTIONS, place, strict=True)),
                 "universe": number if not same else number - 2, "sign": sign(at),
-                "effect": 0.1 * (1 + sum(at)), "p": 0.01 if at[1] == 0 else 0.2,
+                "effect": 0.1 * (1 + sum(at)), "difference": 0.01 * sign(at) * (1 + sum(at)),
+                "low": 0.01 * sign(at) * (1 + sum(at)) - 0.02,
+                "high": 0.01 * sign(at) * (1 + sum(at)) + 0.02, "p": 0.01 if at[1] == 0 else 0.2,
                 "mean_t": 2.0, "null": 1.0, "joint": 0.004,
             })  # fmt: skip
     return table(pd.DataFrame(rows), ("first", "against", *OPTIONS), "crossed")
@@ -100,6 +105,25 @@ def test_shares_count_a_universe_once() -> None:
     assert rows.loc["printed", "surely_loses"] == pytest.approx(0.1)
     assert rows.loc["printed", ["alone", "together", "fewest"]].tolist() == [0, 1, 2]
     assert rows.loc["swapped", ["wins", "alone", "together", "fewest"]].tolist() == [1, 0, 0, 0]
+
+
+def test_the_curve_is_in_order_and_options_stand_where_their_universes_are() -> None:
+    planted = crossed(turned_together, always)
+    curve = told.ahead(planted, READINGS[0])
+    assert curve["ahead"].is_monotonic_increasing
+    assert curve["ahead"].iloc[[0, -1]].tolist() == pytest.approx([-0.4, 0.4])
+    np.testing.assert_allclose(curve["high"] - curve["ahead"], 0.2)
+    np.testing.assert_allclose(curve["ahead"] - curve["low"], 0.2)
+    # ten universes, two in each fifth: the two that MF wins are all of P@10 and four fifths
+    found = told.along_curve(planted, READINGS[0], OPTIONS, "A2")
+    wide = found.pivot_table(index="option", columns="part", values="share")
+    assert wide.loc["split: ratio 0.2"].iloc[0] == 1
+    np.testing.assert_allclose(wide.sum(), 1)  # all have one option of the split
+    twin = told.along_curve(crossed(always, always), READINGS[0], OPTIONS, "A2")
+    assert twin["share"].iloc[0] == 1, "where kNN always wins the start is worst for it"
+    assert "C2 nDCG@10: 0\N{NO-BREAK SPACE}% of the fifth that is worst" in figures.along(
+        planted, OPTIONS
+    ).title.replace("\n", " ")
 
 
 def test_a_decision_that_turns_alone_is_no_pair() -> None:
@@ -220,6 +244,46 @@ def test_systems_are_found_by_name_or_told() -> None:
     ):
         with pytest.raises(ConfigError, match=message):
             setup.compared("ml-1m", 4, 1, None, **given)
+
+
+NAMES = ["ml-1m", "ml-100k", "ml-latest-small", "filmtrust", "coat", "cm100k"]
+
+
+def let_in(values: Any, texts: list[str]) -> list[int]:
+    """Count the ratings that each threshold lets in, one by one."""
+    return [sum(v >= float(text.removeprefix("rel>=")) for v in values) for text in texts]
+
+
+@pytest.mark.parametrize("merged", [True, False])
+def test_thresholds_that_like_the_same_ratings_are_one_option(tmp_path: Path, merged: bool) -> None:
+    stars = [2 if merged and star == 3 else star for star in range(1, 6)]
+    own = tmp_path / "own.csv"
+    own.write_text("user,item,rating\n" + "".join(
+        f"u{user},i{item},{stars[(user + item) % 5]}\n" for user in range(9) for item in range(9)
+    ))  # fmt: skip
+    liked = setup.options_of(str(own), 4)["C2 threshold"]
+    assert liked == ["rel>=4", "rel>=5", *([] if merged else ["rel>=3"])]
+    said = tables.crossing_table(setup.options_of(str(own), 4), str(own), 4)
+    assert ("*liked from 3* is *liked from 4*" in said) == merged
+
+
+def test_all_steps_of_the_scale_would_count_merged_stars_twice() -> None:
+    values = [2.48, 4.0, 5.0]
+    liked = setup.options_of("ml-1m", 4)["C2 threshold"]
+    assert len(set(let_in(values, liked))) == len(liked)
+    twin = setup.options_of("ml-1m-stars", 4)["C2 threshold"]  # the same stars, none merged
+    assert len(twin) == 3
+    assert len(set(let_in(values, twin))) < len(twin)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", NAMES)
+def test_each_threshold_lets_other_ratings_in(name: str) -> None:
+    values, min_rating = load_dataset(name).ratings.value, relevance_threshold(name)
+    liked = setup.options_of(name, min_rating)["C2 threshold"]
+    steps = [f"rel>={min_rating + step:g}" for step in (0, 1, -1)]
+    numbers = [int((values >= float(text.removeprefix("rel>="))).sum()) for text in steps]
+    assert liked == [t for i, t in enumerate(steps) if numbers[i] and numbers[i] not in numbers[:i]]
 
 
 def test_what_turns_is_listed_with_all_ways() -> None:

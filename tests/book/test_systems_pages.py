@@ -207,7 +207,7 @@ def test_the_headline_follows_the_values(flat):
     flat["RankSys, k=100, stars"] = 0.2
     found = results(flat, "one_name")
     assert figures.one_name(found).title == (
-        'Nine algorithms called "user kNN, cosine":\nP@10 from 0.0004 to 0.2000, a factor of 500'
+        'Nine algorithms called "user kNN, cosine":\nP@10 from 0.0004 to 0.2, a factor of 500'
     )
     sentence = readings.span_sentence(found, "P@10")
     assert "*LibRec 2, k=20*, has a P@10 of 0.0004" in sentence

@@ -165,6 +165,7 @@ def test_totals_count_what_hangs_on_no_data_and_what_asserts_nothing_apart() -> 
     assert table["empirical"]["yes"] == len(rest)
 
 
+@pytest.mark.slow
 def test_the_command_prints_both_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     verdicts = [of(claim, dict.fromkeys(OTHERS, "holds")) for claim in (GENERAL, "BCC17-EQ1")]
     derived = BY_ID["ATM15-C-POP"]

@@ -138,6 +138,10 @@ def test_real_data_are_what_the_registry_says(name: str) -> None:
     assert ratings.scale == info.scale
     assert (ratings.timestamp is None) == ("no timestamps" in info.cannot_test)
     assert (ratings.merged_below is None) == ("merged stars" not in info.cannot_test)
+    assert ratings.merged_below == info.merged_below
+    kept = info.merged_below or info.scale.minimum
+    n_occur = len(np.unique(ratings.value[ratings.value >= kept]))
+    assert n_occur == round((info.scale.maximum - kept) / info.scale.step) + 1
     assert ratings.feedback == "explicit"
 
 

@@ -307,6 +307,7 @@ def test_a_world_with_counts_says_whose_terms_hold() -> None:
     source = dataset_info("ml-1m")
     assert source.licence in info.licence
     assert (info.use, info.n_ratings, info.scale) == (source.use, 1_000_209, source.scale)
+    assert info.merged_below == source.merged_below == 4
     assert set(info.cannot_test) == {"no timestamps", "real people", "merged stars"}
 
 

@@ -690,8 +690,8 @@ def test_titles_say_how_often_a_metric_is_named() -> None:
 
     Planted.frame = frame
     title = figures_of_judgments.answers(Planted).title
-    assert "antiP in 75% of" in title
-    assert title.endswith("P in 100% where more")
+    assert "liked less: it names antiP in 75 %" in title
+    assert title.endswith("liked more: it names P in 100 % of the worlds")
 
 
 def test_an_answer_prints_what_it_stands_on() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from tqdm import tqdm
 
 from recbias.audit import comparison, signals
@@ -343,10 +344,6 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
         reason = ""
     except ConfigError as error:  # nobody wins under the own design
         changed, changes, reason = [], None, str(error).partition("\n")[0]
-    curve = found.table["effect"].abs() * found.table["sign"]
-    ordered = np.sort(curve.dropna().to_numpy(dtype=np.float64))  # users may not differ at all
-    places = np.unique(np.linspace(0, max(len(ordered) - 1, 0), _POINTS).round().astype(int))
-    places = places[: len(ordered)]
     weighed = trusted(found, dataset, min_rating)
     by_option = {
         decision: {
@@ -363,13 +360,24 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
         "flips": changed,
         "flips said": [change_said(each, found.options) for each in changed],
         "no start": reason,
-        "curve": ordered[places].tolist(),
+        "curve": _points(found.table),
         "by option": by_option,
         "importance": found.importance()["effect"].to_dict(),
         "joint p": next(iter(found.joint_test()["p"]), None),  # of one user there is none
         "refused": found.refused.to_dict("records"),
         "trust": {"says": weighed.says, "text": str(weighed)},
     }
+
+
+def _points(table: pd.DataFrame) -> list[float]:
+    """Draw some universes from the worst for A to the best.
+
+    Where no two users differ in their difference there is no standard deviation to count in.
+    """
+    ahead = (table["effect"].abs() * table["sign"]).to_numpy(dtype=np.float64)
+    ordered = np.sort(ahead[np.isfinite(ahead)])
+    places = np.linspace(0, len(ordered) - 1, _POINTS).round().astype(int)
+    return [float(each) for each in ordered[np.unique(places)]] if len(ordered) else []
 
 
 def _won(signs: np.ndarray[Any, Any]) -> float | None:

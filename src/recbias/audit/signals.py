@@ -120,7 +120,7 @@ def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> S
         cell = _cell_of(path)
         if (
             cell is not None
-            and (cell["split"], cell["seed"]) == (str(design.split), design.seed)
+            and (cell.get("split"), cell.get("seed")) == (str(design.split), design.seed)
             and cell["dataset"] == called.dataset
             and cell["system"]["algorithm"] == system.algorithm
         ):

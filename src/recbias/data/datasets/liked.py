@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy.typing as npt
 
 from recbias.data.ratings import RatingScale
 
-__all__ = ["LEAST", "MILD", "STRICT", "cut_at_share", "enough_or_cut", "step_below_top"]
+__all__ = [
+    "LEAST", "MILD", "STRICT", "cut_at_share", "enough_or_cut", "step_below_top", "told_apart",
+]  # fmt: skip
 
 LEAST = 0.02
 """Share of the ratings below which a threshold leaves too little to measure by."""
@@ -104,3 +107,28 @@ def step_below_top(scale: RatingScale, values: npt.NDArray[np.float64] | None = 
     below = scale.maximum - 1
     usual = float(scale.maximum if below <= scale.minimum else below)
     return usual if values is None else enough_or_cut(values, usual, MILD)
+
+
+def told_apart(thresholds: Sequence[float], values: npt.NDArray[np.float64]) -> list[float]:
+    """Leave out thresholds that let the same ratings in as one before them.
+
+    Parameters
+    ----------
+    thresholds : sequence of float
+        Smallest ratings that are liked.
+    values : float64 array (n,)
+        Ratings, or the values that occur.
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> told_apart([4, 5, 3], np.array([2.48, 4.0, 5.0]))
+    [4, 5]
+    """
+    by_number: dict[int, float] = {}
+    for threshold in thresholds:
+        by_number.setdefault(int((values >= threshold).sum()), threshold)
+    return list(by_number.values())

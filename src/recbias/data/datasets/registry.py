@@ -36,6 +36,8 @@ class DatasetInfo:
     cannot_test : mapping of str to str
         Reason why claims may be not testable here (``"no timestamps"``, ``"merged stars"``,
         ``"no negatives"``, ``"no unbiased part"``), and what it means for this data set.
+    merged_below : float, optional
+        Ratings below this are one value; all others of the scale occur.
     relevant_from : float, optional
         The smallest relevant value in the papers, where the top of the scale cannot be one.
     observed : str, optional
@@ -78,6 +80,7 @@ class DatasetInfo:
     scale: RatingScale
     cannot_test: Mapping[str, str]
     n_ratings: int | None = None
+    merged_below: float | None = None
     relevant_from: float | None = None
     observed: str = ""
     files: tuple[tuple[str, ...], ...] = field(default=())
@@ -187,6 +190,7 @@ def _world_info(name: str, entries: Mapping[str, DatasetInfo]) -> DatasetInfo:
         n_items=source.n_items,
         n_ratings=source.n_ratings,
         scale=source.scale,
+        merged_below=source.merged_below,
         relevant_from=source.relevant_from,
         cannot_test={**made.cannot_test, **inherited},
     )

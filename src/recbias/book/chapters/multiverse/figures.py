@@ -13,6 +13,8 @@ from recbias.book.chapters.multiverse.told import (
     BY_COUNT,
     BY_TRUST,
     Options,
+    ahead,
+    along_curve,
     called,
     distinct,
     first_of,
@@ -45,11 +47,10 @@ def curves(crossed: Table) -> Figure:
     """Show the universes of a comparison in the order of how far the first system is ahead."""
     first, rows = first_of(crossed), []
     for against in systems_of(crossed):
-        table = distinct(crossed, against)
-        ahead = np.sort((table["effect"].abs() * table["sign"]).fillna(0.0))
-        at = np.linspace(0, 1, _POINTS)
-        values = np.quantile(ahead, at)
-        rows += [(f"against {against}", 100 * x, y) for x, y in zip(at, values, strict=True)]
+        curve = ahead(crossed, against)
+        for at in np.linspace(0, 1, _POINTS):
+            own = curve.iloc[round(at * (len(curve) - 1))]
+            rows.append((f"against {against}", 100 * at, own["ahead"], own["low"], own["high"]))
     counted = {against: distinct(crossed, against) for against in systems_of(crossed)}
     sentences = (
         said(f"own/{name}", {"crossed": crossed}, holds=form, refuted=form, open=form)
@@ -67,16 +68,74 @@ def curves(crossed: Table) -> Figure:
 
     return Figure(
         "curves",
-        pd.DataFrame(rows, columns=["line", "at", "value"]),
+        pd.DataFrame(rows, columns=["line", "at", "value", "low", "high"]),
         message,
         f"Lines of how far {first} is ahead in standard deviations of users' differences, over the "
-        "universes in this order, one for each system that it is compared with.",
+        "universes in this order, one for each system that it is compared with, with bands of the "
+        "universes' 95 % intervals.",
         partial(
             lines, points=False, level=0.0, across="percent of the universes",
             up="ahead, in std. deviations", width=NARROW,
         ),
         "multiverse-curves",
     )  # fmt: skip
+
+
+def along(crossed: Table, options: Options) -> Figure:
+    """Show which options the universes have, from the worst for the first system to the best.
+
+    Decisions are those of `by_option`.
+    """
+    first, frames = first_of(crossed), []
+    for against in systems_of(crossed):
+        for decision in _differing(crossed, options):
+            own = along_curve(crossed, against, options, decision)
+            names = [f"{decision[:2]} {option_words(decision, str(t))}" for t in own["option"]]
+            frames.append(
+                own.assign(
+                    panel=f"against {against}", row=names, column=[str(n + 1) for n in own["part"]],
+                    value=own["share"], text=[f"{100 * share:.0f}" for share in own["share"]],
+                )
+            )  # fmt: skip
+    columns = ["panel", "row", "column", "value", "text"]
+    rows = pd.concat(frames, ignore_index=True)[columns]
+
+    def message(rows: pd.DataFrame) -> str:
+        worst, best = (rows[rows["column"] == end] for end in ("1", rows["column"].max()))
+        joined = worst.merge(best, on=["panel", "row"], suffixes=("", " at best"))
+        most = (joined["value"] - joined["value at best"]).abs().argmax()
+        told = joined.iloc[most]
+        return _titled(
+            f"{told['row']}: {told['value']:.0%} of the fifth that is worst for {first}, "
+            f"{told['value at best']:.0%} of the best, {told['panel']}"
+        )
+
+    return Figure(
+        "along",
+        rows,
+        message,
+        f"Cells of the percentage of each fifth of the universes, from the worst for {first} to "
+        "the best, that has an option, a panel for each system that it is compared with.",
+        partial(
+            matrix, row="row", column="column", colours="Blues", scale=(0, 1.4), a_row=0.26,
+            labels=("fifths, worst first", ""), width=NARROW,
+        ),
+        "multiverse-along",
+    )  # fmt: skip
+
+
+def _differing(crossed: Table, options: Options) -> list[str]:
+    """Name the decisions whose options differ most in how often the first system wins."""
+    spread = {
+        decision: max(
+            float(np.ptp(wins)) if len(wins) else 0.0
+            for against in systems_of(crossed)
+            for wins in [share_of(crossed, against, options, decision)["wins"]]
+        )
+        for decision in options
+    }
+    most = pd.Series(spread).sort_values(ascending=False, kind="stable").index[:_DECISIONS]
+    return [decision for decision in options if decision in most]
 
 
 def by_option(crossed: Table, options: Options) -> Figure:
@@ -86,20 +145,15 @@ def by_option(crossed: Table, options: Options) -> Figure:
     """
     first, frames = first_of(crossed), []
     for against in systems_of(crossed):
-        for decision in options:
+        for decision in _differing(crossed, options):
             own = share_of(crossed, against, options, decision)
             names = [f"{decision[:2]} {option_words(decision, str(t))}" for t in own["option"]]
-            spread = float(np.ptp(own["wins"])) if len(own) else 0.0
             frames.append(
                 own.assign(
-                    row=names, group=decision, line=f"against {against}", spread=spread,
-                    value=100 * own["wins"],
+                    row=names, group=decision, line=f"against {against}", value=100 * own["wins"]
                 )
-            )  # fmt: skip
-    rows = pd.concat(frames, ignore_index=True)
-    spreads = rows.groupby("group", sort=False)["spread"].max()
-    most = spreads.sort_values(ascending=False, kind="stable").index[:_DECISIONS]
-    rows = rows[rows["group"].isin(most)][["row", "group", "line", "value"]]
+            )
+    rows = pd.concat(frames, ignore_index=True)[["row", "group", "line", "value"]]
 
     def message(rows: pd.DataFrame) -> str:
         spread = rows.groupby(["line", "group"])["value"].agg(np.ptp).groupby("group").max()
@@ -195,10 +249,10 @@ def calibration() -> Figure:
     def message(rows: pd.DataFrame) -> str:
         own = rows[rows["line"] == BY_TRUST].set_index("row")["value"]
         return _titled(
-            f"Called robust by trust, and true: {own.min():.0f} % where popular items are "
-            f"{own.idxmin()}, the least"
+            f"Called robust by trust, and true: {own.min():.0f}% at least, where popular items "
+            f"are {own.idxmin()}"
             if own.max() - own.min() >= 0.5
-            else f"Called robust by trust, and true: {own.min():.0f} % in all kinds of worlds"
+            else f"Called robust by trust, and true: {own.min():.0f}% in all kinds of worlds"
         )
 
     return Figure(

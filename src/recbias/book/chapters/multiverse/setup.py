@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from recbias.book.chapters.offline_option_taxonomy.setup import KNN, READINGS, systems_of
 from recbias.book.chapters.offline_option_taxonomy.truths import held_of, true_options
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import truth_of
 from recbias.data.datasets import dataset_info, is_path, load_dataset
+from recbias.data.datasets.liked import told_apart
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, unknown_name
 from recbias.experiment.grid import Grid
@@ -55,21 +59,18 @@ WORDS: Mapping[str, str] = {
 
 
 def options_of(dataset: str, min_rating: float, *, splits: bool = True) -> dict[str, list[str]]:
-    """List the options that are crossed, by decision.
+    """List the options that are crossed, by decision; each threshold lets other ratings in.
 
     Examples
     --------
     >>> options = options_of("ml-100k", 4)
     >>> options["C2 threshold"], [len(texts) for texts in options.values()]
     (['rel>=4', 'rel>=5', 'rel>=3'], [3, 2, 2, 3, 4, 3, 3])
+    >>> options_of("ml-1m", 4)["C2 threshold"]  # stars 1 to 3 are one value
+    ['rel>=4', 'rel>=5']
     """
-    if is_path(dataset):
-        ratings = load_dataset(dataset).ratings
-        least, most = ratings.scale.minimum, float(ratings.value.max())
-    else:
-        scale = dataset_info(dataset).scale
-        least, most = scale.minimum, scale.maximum
-    liked = [min_rating, *(r for r in (min_rating + 1, min_rating - 1) if least < r <= most)]
+    asked, values = _thresholds(dataset, min_rating)
+    liked = told_apart(asked, values)
     return {
         "A2": ["split: ratio 0.5", *(["split: ratio 0.2", "split: ratio 0.8"] if splits else [])],
         "B1": ["users=trained", "users=relevant"],
@@ -79,6 +80,45 @@ def options_of(dataset: str, min_rating: float, *, splits: bool = True) -> dict[
         "C2 threshold": [f"rel>={exact(rating)}" for rating in liked],
         "C3": ["", "statistic=geometric", "weights=ratings"],
     }
+
+
+def alike(dataset: str, min_rating: float) -> dict[float, float]:
+    """Tell which thresholds are left out, and by which option the same ratings are liked.
+
+    Examples
+    --------
+    >>> alike("ml-1m", 4), alike("ml-100k", 4)
+    ({3: 4}, {})
+    """
+    asked, values = _thresholds(dataset, min_rating)
+    kept = told_apart(asked, values)
+    return {
+        out: next(one for one in kept if len(told_apart([one, out], values)) == 1)
+        for out in asked
+        if out not in kept
+    }
+
+
+def _thresholds(dataset: str, usual: float) -> tuple[list[float], npt.NDArray[np.float64]]:
+    """Give what is usual and steps from it, and the values that occur."""
+    least, values = _occurring(dataset)
+    others = (r for r in (usual + 1, usual - 1) if least < r <= values.max())
+    return [usual, *others], values
+
+
+def _occurring(dataset: str) -> tuple[float, npt.NDArray[np.float64]]:
+    """Give the least of the scale and the values that occur; known data need not be there."""
+    if is_path(dataset):
+        ratings = load_dataset(dataset).ratings
+        return ratings.scale.minimum, np.unique(ratings.value)
+    info = dataset_info(dataset)
+    scale = info.scale
+    step = scale.step or 1.0  # of a scale without steps no two thresholds are alike
+    n_steps = round((scale.maximum - scale.minimum) / step)
+    values = scale.minimum + step * np.arange(n_steps + 1, dtype=np.float64)
+    if info.merged_below is not None:
+        values = np.append(scale.minimum, values[values >= info.merged_below])
+    return scale.minimum, values
 
 
 def option_words(decision: str, text: str) -> str:
@@ -116,8 +156,7 @@ def compared(
     >>> compared("ml-1m", 4, 1, None, a="SLIM", b="User knn")
     Traceback (most recent call last):
     ...
-    recbias.errors.ConfigError: unknown system 'User knn', did you mean 'User kNN'?
-    known systems: 'User kNN', 'MF', ...
+    recbias.errors.ConfigError: unknown system 'User knn': did you mean 'User kNN'? known: Random...
     """
     first = a or KNN
     grids = []

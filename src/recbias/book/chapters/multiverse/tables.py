@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recbias.book.chapters.multiverse.setup import CHAPTER, DECISIONS, option_words
+from recbias.book.chapters.multiverse.setup import CHAPTER, DECISIONS, alike, option_words
 from recbias.book.chapters.multiverse.told import (
     CALLED,
     Options,
@@ -27,6 +27,7 @@ from recbias.book.chapters.offline_option_taxonomy.setup import READINGS
 from recbias.book.html import markdown_table
 from recbias.claims.judging import load_chapter
 from recbias.data.datasets import dataset_info, is_path
+from recbias.data.ratings import exact
 from recbias.experiment.makers import Table
 
 
@@ -34,13 +35,23 @@ def _percent(share: float) -> str:
     return f"{share:.0%}".replace("%", " %")
 
 
-def crossing_table(options: Options) -> str:
-    """List what is crossed; the first option of each decision is where the paper starts."""
+def crossing_table(options: Options, dataset: str, min_rating: float) -> str:
+    """List what is crossed; the first option of each decision is where the paper starts.
+
+    Thresholds that are left out are said.
+    """
     rows = [
         (f"{name}", DECISIONS[name], "; ".join(option_words(name, text) for text in texts))
         for name, texts in options.items()
     ]
-    return markdown_table(["", "decision", "options, the first of the paper"], rows)
+    table = markdown_table(["", "decision", "options, the first of the paper"], rows)
+    same = alike(dataset, min_rating)
+    said = "".join(
+        f" In these data *liked from {exact(out)}* is *liked from {exact(kept)}*, as no rating "
+        "lies between, and is left out."
+        for out, kept in same.items()
+    )
+    return f"{table}\n\n{said.strip()}" if said else table
 
 
 def compared_note(crossed: Table) -> str:

@@ -96,6 +96,47 @@ def share_of(crossed: Table, against: str, options: Options, decision: str) -> p
     return pd.DataFrame(rows, columns=["option", "wins", "surely wins", "loses", "surely loses"])
 
 
+N_PARTS = 5
+"""Parts of a curve by which options are told."""
+
+
+def along_curve(crossed: Table, against: str, options: Options, decision: str) -> pd.DataFrame:
+    """Tell which share of each fifth of the curve, worst first, has an option of a decision."""
+    own = crossed.frame[crossed.frame["against"] == against]
+    ordered = ahead(crossed, against)["universe"].to_numpy()
+    part = pd.Series(np.arange(len(ordered)) * N_PARTS // len(ordered), index=ordered)
+    n_each = part.value_counts()
+    rows = []
+    for place, text in enumerate(options[decision]):
+        having = own.loc[own[decision] == place, "universe"].drop_duplicates()
+        found = part.loc[having].value_counts()
+        if len(having):
+            rows += [(text, at, found.get(at, 0) / n) for at, n in n_each.sort_index().items()]
+    return pd.DataFrame(rows, columns=["option", "part", "share"])
+
+
+def ahead(crossed: Table, against: str) -> pd.DataFrame:
+    """Give universes, worst for the first system first, with how far it is ahead.
+
+    Returns
+    -------
+    DataFrame
+        ``universe``, and ``ahead`` in standard deviations of users' differences, with its 95 %
+        interval (``low``, ``high``).
+    """
+    table = distinct(crossed, against)
+    value = (table["effect"].abs() * table["sign"]).fillna(0.0)
+    scale = (value / table["difference"]).where(table["difference"] != 0, 0.0)
+    ends = table[["low", "high"]].mul(scale, axis=0)
+    frame = pd.DataFrame(
+        {
+            "universe": table["universe"], "ahead": value,
+            "low": ends.min(axis=1), "high": ends.max(axis=1),
+        }
+    )  # fmt: skip
+    return frame.sort_values("ahead", kind="stable", ignore_index=True)
+
+
 def importance(crossed: Table, options: Options) -> pd.DataFrame:
     """Share out among decisions what turns the sign, by system that kNN is compared with."""
     columns = {}
