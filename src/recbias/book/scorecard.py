@@ -298,7 +298,7 @@ def _fold(
     names = "".join(f"<span>{escape(each['title'])}</span>" for each in document["datasets"])
     strip = f'<span class="strip names" aria-hidden="true">{names}</span>'
     head = _head(
-        "claim", "what we find", "published", "measured", "reproduced", f"{strip}elsewhere"
+        "claim", "what we find", "published", "measured", "reproduced", f"{strip}by data set"
     )
     of = f" ({papers})" if papers else ""
     name = f' id="{anchor}"' if anchor else ""
