@@ -24,6 +24,9 @@
 #   smallest.
 # :::
 #
+# **What to do.** Say which items were ranked beside every number, print what a random ranking scores there, and
+# compare no values across designs: [which design to use, and what to report](#sec-which-design).
+#
 # ```{glue:figure} fig_one_ranking
 # :name: fig-one-ranking
 #
@@ -51,9 +54,6 @@
 #     ranking, up to {high} of {glue:text}`n_pairs` pairs of systems may have another winner if rankings are counted
 #     than if users are.
 #   :::
-#
-# **What to do.** Say which items were ranked beside every number, print what a random ranking scores there, and
-# compare no values across designs: [which design to use, and what to report](#sec-which-design).
 
 # %% [markdown] tags=["general"]
 # None of this is a bug, and none of it is cheating: all four choices are in use, all four numbers go by one name, and

@@ -23,16 +23,16 @@
 #   ({low:.0%} to {high:.0%}) of it.
 # :::
 #
+# **What to do.** Print beside a precision what a random ranking scores on the same test. Compare systems on one
+# dataset, and never values of two. [Rank all items](#sec-enough-negatives), and have
+# [at least twice the judgments](#sec-enough-judgements) that your closest pair needs ([five rules](#sec-sparsity-rules)).
+#
 # ```{glue:figure} fig_lists
 # :name: fig-lists
 #
 # What is known of the first {glue:text}`cutoff` items of each list. Blue, and written at the end, is precision in
 # percent. The grey part counts as failure, whatever it may be.
 # ```
-#
-# **What to do.** Print beside a precision what a random ranking scores on the same test. Compare systems on one
-# dataset, and never values of two. [Rank all items](#sec-enough-negatives), and have
-# [twice the judgments](#sec-enough-judgements) that your closest pair needs ([five rules](#sec-sparsity-rules)).
 #
 # :::{finding} own/ORDER-TENTH
 # holds: **In comparison it says something about systems:** their orders by a tenth of the test ratings and by all of
@@ -541,9 +541,11 @@ Markdown(folded("The pairs that need most judgments", f"{note}\n\n{densities_tab
 
 # %% [markdown] tags=["general"]
 # **What to do.** *Before an experiment*, read the share that your closest pair needs, from a dataset like
-# yours (the table to download has all pairs), and keep at least twice as many test ratings: with
-# just that share the statistic is *expected* at $z_0$, and a test finds the difference about every other
-# time; four times in five takes $(1.96+0.84)^2/1.96^2\approx2$ times as many. *After it*, a difference
+# yours (the table to download has all pairs), and keep more: with just that share the statistic is *expected*
+# at $z_0=1.96$, and a test finds the difference about every other time; four times in five takes
+# $z(q)=1.96+0.84=2.8$. While $q$ is small, $z^2$ grows as $q$ does, and that is $(2.8/1.96)^2\approx2$ times as
+# many. Later the first term below the line, how users differ, mostly outweighs the second, and $z$ grows more slowly: twice
+# is the least, and solving $z(q)=2.8$ says how many it takes. *After it*, a difference
 # that is not significant on a sparse test is no evidence for equality: say from which density on it would
 # have been seen. *Do not look at the size of a value* for this, under any metric. And remember what the
 # figure supposes: judgments that are missing at random. If they are missing by popularity, more of them

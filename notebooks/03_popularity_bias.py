@@ -23,6 +23,9 @@
 #   its precision ({low:.0%} to {high:.0%}).
 # :::
 #
+# **What to do.** Print Popularity *and* Random beside every system, and what Popularity scores on your counts
+# without taste ([five rules](#sec-what-to-do)).
+#
 # ```{glue:figure} fig_skew
 # :name: fig-skew
 #
@@ -31,9 +34,6 @@
 # ```
 #
 # Where nobody prefers anything there is nothing to recommend: a random split gives away what will be *tested*.
-#
-# **What to do.** Print Popularity *and* Random beside every system, and what Popularity scores on your counts
-# without taste ([five rules](#sec-what-to-do)).
 #
 # :::{finding} own/MAP-OPPOSED-SEEN
 # holds: **Whether it recommends well, a test does not say.** In worlds as skewed as MovieLens, where popular
@@ -539,7 +539,7 @@ HTML(tables.points_table(simulated["points"]))
 # and about what unbiased ratings say of them. For a methods section, of this page's values:
 
 # %% tags=["hide-input"]
-Markdown(pages.methods_sentence(measured, "AR"))
+Markdown(f"{pages.methods_sentence(measured, 'AR')} {tables.floor_sentence(pure_skew)}")
 
 # %% [markdown] tags=["general"]
 # (sec-verdicts-3)=

@@ -112,10 +112,16 @@ HTML(pages.options_details({"one name": named}))
 # %% [markdown]
 # :::{finding} own/ONE-NAME-BEYOND-MODELS
 # holds: This one name spans more than many names do: its factor is {value} that between the best and
-#   the worst of the systems in the line-up below, those that are chance left out.
+#   the worst of the systems in the line-up below, Random among them.
 # refuted: Many names span more than this one: its factor is only {value} that between the best and
-#   the worst of the systems in the line-up below, those that are chance left out.
+#   the worst of the systems in the line-up below, Random among them.
 # open: It spans about as much as the systems in the line-up below, which have names of their own.
+# :::
+# :::{finding} own/ONE-NAME-WITHOUT-CHANCE
+# holds: Without the plain mean on one side, and Random and BPoissMF on the other, it is {value} that.
+# refuted: That is owed to the plain mean. Without it on one side, and Random and BPoissMF on the other, it is {value}
+#   that.
+# open: Without the plain mean on one side, and Random and BPoissMF on the other, neither is surely larger.
 # :::
 #
 # ### Which choice moves how much?

@@ -193,7 +193,7 @@ def test_a_paragraph_on_methods_names_all_that_a_value_depends_on():
         assert said.startswith("> For each ")
         assert "ratings of 4 or more" in said
         assert "`k-fold 5`" in said
-        assert said.endswith("A random ranking scores 0.0123.")
+        assert said.endswith("A random ranking scores 0.0123, Popularity 0.0123.")
     assert "together with all items that occur in the test data" in all_relevant
     assert "those without a relevant test item counting as 0" in all_relevant
     assert "No value can exceed" not in all_relevant
@@ -213,7 +213,17 @@ def test_what_is_expected_over_samples_is_told_as_such():
         "this item together with 99 non-relevant items drawn from all items that occur in the test "
         "data, in expectation over all draws;"
     ) in told
-    assert told.endswith("No value can exceed 0.1. A random ranking scores 0.0100.")
+    assert told.endswith(
+        "No value can exceed 0.1. A random ranking scores 0.0100, Popularity 0.0100."
+    )
+
+
+def test_draws_of_a_uniform_test_are_no_folds():
+    results = results_of()
+    grid = dataclasses.replace(results.grid, split="uniform 0.2 draws=5")
+    shown = dataclasses.replace(results, grid=grid, values=value_rows(results, 0.1))
+    told = pages.methods_sentence(shown, "all")
+    assert "the draws, which know nothing of each other, of the split `uniform 0.2 draws=5`" in told
 
 
 @pytest.mark.parametrize(

@@ -247,7 +247,7 @@ def test_of_a_system_that_could_not_be_trained_nothing_is_said(flat):
         mccrs20=results(chance, "mccrs20"),
         ablations=results({next(iter(ablations())).system.name: 0.1}, "ablations"),
     )
-    assert not found["own/ONE-NAME-BEYOND-MODELS"].verdict
+    assert not found["own/ONE-NAME-WITHOUT-CHANCE"].verdict
 
 
 def test_other_ties_are_compared_where_either_could_be_trained(flat):
@@ -269,6 +269,7 @@ def test_other_ties_are_compared_where_either_could_be_trained(flat):
 def test_own_findings_follow_the_values(flat):
     assert own_verdicts(flat) == {
         "ONE-NAME-BEYOND-MODELS": "open",
+        "ONE-NAME-WITHOUT-CHANCE": "open",
         "SUM-OVER-MEAN": "open",
         "SHRINKAGE": "open",
         "DISLIKES-PER-LIKE": "open",
@@ -295,8 +296,12 @@ def test_the_gap_of_a_name_is_held_against_that_of_trained_models(flat):
     assert own_verdicts(wide)[name] == "holds"
     assert own_verdicts(wide, line_up_values={"WRMF": 0.15})[name] == "holds"
     assert own_verdicts(wide, line_up_values={"WRMF": 2.0})[name] == "refuted"
-    # what is chance is no model, whatever it scores
-    assert own_verdicts(wide, line_up_values={"Random": 1e-6, "BPoissMF": 1e-6})[name] == "holds"
+    # what is chance counts on both sides, or is left out on both
+    without = "ONE-NAME-WITHOUT-CHANCE"
+    chance = own_verdicts(wide, line_up_values={"Random": 1e-6, "BPoissMF": 1e-6})
+    assert (chance[name], chance[without]) == ("refuted", "holds")
+    alone = own_verdicts(flat | {"Mean over neighbours, k=100": 0.01})
+    assert (alone[name], alone[without]) == ("holds", "open")
     # no factor over nothing: the sentence is left out
     assert own_verdicts(flat | {"LibRec 2, k=20": 0.0})[name] == ""
 

@@ -37,14 +37,14 @@ OPTIONS = {
 FULL, ONE, CLASSES = "AI-AN-AR {}; metric: ", "TI-AN-1R {}; metric: ", "TI-AN-P1R m=10 {}; metric: "
 LINES = (  # what is compared, dislikes, random judgments, relation; then what the line has
     ("values", "*", "*", "*", f"{ONE}P@10|t=100"),
-    ("popularity", "*", "*", "*", f"split: uniform 0.2; {ONE}P@10|t=100"),
+    ("popularity", "*", "*", "*", f"split: uniform 0.2 draws=5; {ONE}P@10|t=100"),
     ("stars", "yes", "*", "*", "AI-AN-AR {} condensed; metric: AUC"),
     ("stars", "no", "*", "*", ""),
     ("lists", "*", "yes", "*", f"split: whole; test: unbiased; {FULL}P@10"),
-    ("lists", "yes", "no", "opposed", f"{FULL}antiP@10"),
+    ("lists", "yes", "no", "opposed", f"{FULL}bpref"),
     ("lists", "yes", "no", "unrelated", f"{FULL}antiP@10"),
     ("lists", "yes", "no", "*", f"{FULL}P@10"),
-    ("lists", "no", "no", "opposed", f"split: uniform 0.2; {ONE}P@10|t=100"),
+    ("lists", "no", "no", "opposed", f"split: uniform 0.2 draws=5; {ONE}P@10|t=100"),
     ("lists", "no", "no", "unrelated", f"{CLASSES}P@10|t=100"),
     ("lists", "no", "no", "*", f"{FULL}P@10"),
 )
@@ -67,6 +67,14 @@ HITS = (
 MISSES = (
     "We also report P@10, bpref, antiP@10 of condensed lists, which share of the first ten items "
     "is unrated, and coverage: the share of the users who have a list."
+)
+ABOVE = (
+    "We also report P@10 of condensed lists, antiP@10 over users with a list, P@10, and which "
+    "share of the first ten items is unrated."
+)
+ITEMS = (
+    "An item keeps a share of 0.2 of its ratings for training at least (eps); the test has ratings "
+    "of [number] of all items, and says nothing of the others."
 )
 LIKES_ONLY = ["no", "no", "lists"]
 ASSUMED = (
@@ -128,7 +136,9 @@ def said(codes: Mapping[str, str], line: str) -> str:
         SEEDS: True,
         LEAK: codes["times"] == "no" and "unbiased" not in line,
         HITS: hits and codes["dislikes"] == "yes",
+        ABOVE: "bpref" in line,
         MISSES: "antiP" in line,
+        ITEMS: "uniform" in line,
         SAMPLED: codes["size"] == "part",
         ASSUMED: [codes[each] for each in ("dislikes", "random", "compared")] == LIKES_ONLY,
     }

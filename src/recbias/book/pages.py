@@ -24,6 +24,7 @@ from recbias.experiment.results import Quantity, StoredResult
 from recbias.experiment.run import Results
 from recbias.metrics import Metric
 from recbias.protocol.protocol import Protocol
+from recbias.protocol.splits import SplitRule
 from recbias.recommenders import line_up_sources
 
 
@@ -245,7 +246,7 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
         )
     text = (
         f"{ranked}; items that the user rated in training are left out. {counted} {metric} is "
-        f"averaged {over}, and over the folds of the split "
+        f"averaged {over}, and over the {_folds(results.grid.split)} of the split "
         f"`{results.grid.split}` (protocol `{protocol}`)."
     )
     if rule.per_run:
@@ -254,8 +255,20 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
         text += f" No value can exceed {1 / metric.cutoff:g}."
     if "Random" in results.systems:
         by_chance = results["Random", label, str(metric)].value
-        text += f" A random ranking scores {defined(by_chance, '.4f')}."
+        text += f" A random ranking scores {defined(by_chance, '.4f')}"
+        if "Popularity" in results.systems:
+            popular = results["Popularity", label, str(metric)].value
+            text += f", Popularity {defined(popular, '.4f')}"
+        text += "."
     return f"> {text}"
+
+
+def _folds(split: str) -> str:
+    """Name what a split has several of: draws of a uniform test are no parts of one whole."""
+    rule = SplitRule.parse(split)
+    if not rule.folds_are_draws:
+        return "folds"
+    return "draws, which know nothing of each other," if rule.draws else "one draw"
 
 
 _LAST = {

@@ -416,6 +416,8 @@ def _targets_sentence(protocol: Protocol, metric: Metric | None) -> str:
     train = "stay in" if rule.with_train else "are left out"
     condensed = "only what the user rated in the test is kept of that (condensed lists)"
     unrated = "neither hits nor misses" if _of_misses(metric) else "not relevant"
+    if metric is not None and metric.name == "bpref":  # which looks at judged items alone
+        unrated = "neither liked nor disliked"
     whole = f"unrated items count as {unrated} (full lists)"
     return f"{ranked}; training items {train}; {condensed if protocol.condensed else whole}."
 

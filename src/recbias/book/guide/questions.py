@@ -22,6 +22,7 @@ from recbias.book.html import table_html
 from recbias.errors import ConfigError
 from recbias.experiment.decisions import in_full, methods_paragraph
 from recbias.experiment.options import Options
+from recbias.protocol.splits import KEPT_SHARE
 
 QUESTIONS: Mapping[str, Axis] = {
     "dislikes": Axis(
@@ -97,11 +98,16 @@ class Design:
 
 
 _FULL = "AI-AN-AR"
+_UNIFORM = "uniform 0.2 draws=5"
 _MISSES_UNRATED = (
     "The unrated counts as not liked: who lists what few people rate seems worse than they are."
 )
 _BPREF = ("how often what is liked stands above what is disliked", "metric: bpref")
 _CONDENSED = ("the same of condensed lists, which is another task", f"lists: {_FULL} condensed")
+_CONDENSED_HITS = (
+    "how many of the first ten of those that the user rated they liked",
+    f"lists: {_FULL} condensed; metric: P@10",
+)
 _MISSED = (
     "how many of the ten are known to be disliked (with coverage=reduced in the lists, or else who "
     "lists nothing is the best)",
@@ -128,8 +134,17 @@ DESIGNS: Mapping[str, Design] = {
         _MISSES_UNRATED,
         (_MISSED, _BPREF, _CONDENSED),
     ),
+    "above": Design(
+        "dislikes are recorded, and popular items are liked less",
+        _FULL,
+        "bpref",
+        "How often what is liked stands above what is disliked, of what the user rated.",
+        "What nobody rated. Where popular items are liked more it is the worst of the tests: do "
+        "not take it there.",
+        (_CONDENSED_HITS, _MISSED, ("how many of the ten are known to be liked", "metric: P@10")),
+    ),
     "misses": Design(
-        "dislikes are recorded; popular items are liked less, or popularity says nothing about it",
+        "dislikes are recorded, and popularity says nothing about liking",
         _FULL,
         "antiP@10",
         "How many of ten listed items users rated, and disliked: lower is better.",
@@ -146,7 +161,7 @@ DESIGNS: Mapping[str, Design] = {
         (
             (
                 "the same without popularity",
-                "split: uniform 0.2; lists: TI-AN-1R; metric: P@10|t=100",
+                f"split: {_UNIFORM}; lists: TI-AN-1R; metric: P@10|t=100",
             ),
             ("within classes of popularity", "lists: TI-AN-P1R m=10; metric: P@10|t=100"),
         ),
@@ -157,7 +172,7 @@ DESIGNS: Mapping[str, Design] = {
         "P@10|t=100",
         "How often a liked item is among the first ten of 100 that are about as popular.",
         "How liked whole classes of popularity are; and little of the truth is left to see.",
-        (("the same without any popularity", "split: uniform 0.2; lists: TI-AN-1R"),),
+        (("the same without any popularity", f"split: {_UNIFORM}; lists: TI-AN-1R"),),
     ),
     "uniform": Design(
         "only likes are recorded, and popular items are liked less",
@@ -167,7 +182,7 @@ DESIGNS: Mapping[str, Design] = {
         "often.",
         "Items with few ratings, which no such test can have; and most of the truth: claim little.",
         (("what a usual split and test say", "lists: AI-AN-AR; metric: P@10"),),
-        split="uniform 0.2",
+        split=_UNIFORM,
     ),
     "beyond": Design(
         "a system is compared with Popularity",
@@ -176,7 +191,7 @@ DESIGNS: Mapping[str, Design] = {
         "What a system knows beyond popularity: each item is tested equally often.",
         "Whether users would be served better. What popularity tells of liking is taken away, too.",
         (("within classes of popularity, on a usual split", "lists: TI-AN-P1R m=10"),),
-        split="uniform 0.2",
+        split=_UNIFORM,
     ),
     "rated": Design(
         "dislikes are recorded, and systems are compared by the order of what a user rated",
@@ -214,6 +229,8 @@ NOTES: Mapping[str, str] = {
     "leak": "Without times, models learn from ratings that are newer than those they are tested "
     "on. Say so.",
     "hits": "Say which share of the lists nobody has rated: rule 12.",
+    "above": "Of what speaks of dislikes take bpref first, condensed lists next, misses third: see "
+    "rule 10.",
     "misses": "Say which share of the lists nobody has rated (rule 12), and how many users have a "
     "list (rule 15).",
     "tested": "Few users have a rating in the last part of all: values are over these "
@@ -221,6 +238,8 @@ NOTES: Mapping[str, str] = {
     "users": "Rank all items for a random sample of the users, the same for all systems, and say "
     "how many they are. A sample of the items can change the order of systems.",
     "no-times": "Such a test takes no notice of times: repeat the usual test on a split by time.",
+    "items": "A uniform test draws from some of the items: say how many, and what they keep for "
+    "training.",
     "trust": "`recbias trust` says whether P or antiP is to be trusted on data like yours. If it "
     "cannot tell, that belongs in the paper.",
     "little": "Claim little: see rule 11.",
@@ -236,8 +255,12 @@ SAID: Mapping[str, str] = {
     "those they are tested on.",
     "hits": "We also report antiP@10 over users with a list, bpref, P@10 of condensed lists, and "
     "which share of the first ten items is unrated.",
+    "above": "We also report P@10 of condensed lists, antiP@10 over users with a list, P@10, and "
+    "which share of the first ten items is unrated.",
     "misses": "We also report P@10, bpref, antiP@10 of condensed lists, which share of the first "
     "ten items is unrated, and coverage: the share of the users who have a list.",
+    "items": f"An item keeps a share of {KEPT_SHARE:g} of its ratings for training at least (eps); "
+    "the test has ratings of [number] of all items, and says nothing of the others.",
     "little": "We assume that popular items are liked [more, less, as much as others], which likes "
     "alone cannot show, and report [the second test] beside it.",
     "users": "All this is of a random sample of [number] users, the same for all systems.",
@@ -280,7 +303,7 @@ def advise(codes: Codes) -> Advice:
     Examples
     --------
     >>> codes = dict(dislikes="yes", times="yes", random="no", size="all")
-    >>> advice = advise(codes | dict(compared="lists", relation="opposed"))
+    >>> advice = advise(codes | dict(compared="lists", relation="unrelated"))
     >>> print(advice.options)
     split: temporal 0.2; seed: 1; lists: AI-AN-AR rel>=4 users=tested coverage=reduced; metric: \
 antiP@10; pairs: t
@@ -298,9 +321,11 @@ antiP@10; pairs: t
         "seeds": True,
         "leak": codes["times"] == "no" and not design.test,
         "hits": name == "hits",
+        "above": name == "above",
         "misses": name == "misses",
         "tested": bool(_population(design.lists, split)),
-        "no-times": codes["times"] == "yes" and split == "uniform 0.2",
+        "no-times": codes["times"] == "yes" and split == _UNIFORM,
+        "items": split == _UNIFORM,
         "users": codes["size"] == "part",
         "trust": name == "hits" and codes["relation"] == "unknown",
         "little": name in ("likes", "classes", "uniform"),
@@ -324,7 +349,7 @@ def _design(codes: Codes) -> str:
     if codes["random"] == "yes":
         return "drawn"
     if codes["dislikes"] == "yes":
-        return "misses" if codes["relation"] in ("opposed", "unrelated") else "hits"
+        return {"opposed": "above", "unrelated": "misses"}.get(codes["relation"], "hits")
     return {"opposed": "uniform", "unrelated": "classes"}.get(codes["relation"], "likes")
 
 

@@ -55,7 +55,7 @@ RULES: Mapping[str, Rule] = {
         "Can I say which items were ranked, and what a user without relevant items counts?",
     ),
     "chance": Rule(
-        _holding("BCC17-C-RANGE/5"),
+        _holding("BCC17-C-RANGE/5", "own/RANDOM-RANGE"),
         ("BCC17-EQ4", "BCC17-EQ5", "BCC17-C-RNDLB"),
         "Random and Popularity stand in every table, under its own design.",
         "Are Random and Popularity in the table? Does any 1R value exceed 1/n?",
@@ -75,8 +75,8 @@ RULES: Mapping[str, Rule] = {
     "sparse": Rule(
         _holding("own/ORDER-TENTH"),
         ("BCC17-C-ORDER",),
-        "The test has twice the ratings that the closest pair needs; if none were missing at "
-        "random, we say so.",
+        "The test has at least twice the ratings that the closest pair needs; if none were missing "
+        "at random, we say so.",
         'Is the test too sparse for the closest pair? Is "not significant" taken for equality?',
     ),
     "users": Rule(
@@ -169,14 +169,17 @@ DISAGREE = (
     "own/RTEST-TAU",
     "own/CONDENSED-REVERSED",
     "MCCRS20-C-CONDLOSS/1",
+    "own/BPREF-OPPOSED-TAU",
     "own/WORLDS-OPPOSED-OWN",
-    "own/COAT-CONDENSED-WRONG",
-    "own/COAT-DEFAULT-WRONG",
-    "own/CM-CONDENSED-WRONG",
-    "own/CM-DEFAULT-WRONG",
+    "own/OPPOSED-ANTIP",
     "own/WORLDS-AGREEING-STRONG",
     "own/WORLDS-AGREEING-BLIND",
     "own/WORLDS-CONDENSED",
+    "own/TRUTH-CM-AR-P",
+    "own/CM-DEFAULT-WRONG",
+    "own/CM-CONDENSED-WRONG",
+    "own/COAT-DEFAULT-WRONG",
+    "own/COAT-CONDENSED-WRONG",
 )
 """What the page states beside the rules: of condensed lists, where chapters seem to disagree."""
 

@@ -209,8 +209,8 @@ def true_orders(truth: Table) -> Figure:
         best = max(worst, key=worst.__getitem__)
         least = worst.pop(best)
         return (
-            f"{best.capitalize()}: tau never below {least:.2f};\n"
-            f"every other design: {max(worst.values()):.2f} or less in some worlds"
+            f"{best.capitalize()}: mean tau {least:.2f} or more;\n"
+            f"every other design: {max(worst.values()):.2f} or less in some kind of world"
         ).replace("-", "\N{MINUS SIGN}")
 
     rows = truth_by_kind(truth).rename(columns={"tau": "value"})

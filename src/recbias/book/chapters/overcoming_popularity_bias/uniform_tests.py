@@ -355,6 +355,19 @@ def tested_items(table: Table, test_share: float) -> int:
     return int(table[{"share": test_share, "what": "items"}].value)
 
 
+def items_sentence(table: Table, test_share: float, kept_share: float) -> str:
+    """Say for a methods section of which items a uniform test is, and what they keep."""
+    share, each = (
+        table[{"share": test_share, "what": what}].value
+        for what in ("share of items", "ratings each")
+    )
+    return (
+        f"An item keeps a share of {kept_share:g} of its ratings for training at least (eps); the "
+        f"test has {each:,.0f} ratings of each of {tested_items(table, test_share):,} items, "
+        f"{share:.0%} of all, and says nothing of the others."
+    )
+
+
 def uniform_table(tables: Mapping[str, Table], share: float = SHARE) -> str:
     """Write what data sets allow side by side."""
     rows = []

@@ -35,6 +35,15 @@ def skew_quoted(table: Table) -> dict[str, str]:
     }
 
 
+def floor_sentence(table: Table) -> str:
+    """Say for a methods section what the counts alone give Popularity, under AR."""
+    floor = table[{"design": "AR", "quantity": WORLD}].value
+    return (
+        "In worlds with the counts of these data and without taste Popularity scores "
+        f"{defined(floor, '.4f')}, the floor of counts."
+    )
+
+
 def floor_table(results: Results, table: Table) -> str:
     """Set every system beside what the counts alone give Popularity, under AR and 1R."""
     labels = {"AR": "AR", "all-1R": "1R"}
