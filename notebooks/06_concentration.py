@@ -30,7 +30,7 @@
 #
 # :::{finding} own/LOOP-FORETELL
 # holds: **The first lists tell which:** the more uneven they are, the more uneven do ratings end (rank correlation
-#   {value:.2f}), if they hold the popular items.
+#   {value:.2f}), unless they hold other items than the popular ones.
 # refuted: How uneven the first lists are does not tell which (rank correlation {value:.2f}).
 # open: How uneven the first lists are may tell which (rank correlation {value:.2f}, {low:.2f} to {high:.2f}).
 # :::

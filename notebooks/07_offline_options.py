@@ -15,7 +15,8 @@
 # # Which of ten decisions made it win?
 #
 # "A beats B" stands at the end of ten decisions: which ratings count, what to rank, how to average, and so on. Take
-# two common systems, as {cite:t}`CCM20` do, nearest neighbours (kNN) and matrix factorisation (MF), and one at a time.
+# two common systems, as {cite:t}`CCM20` do, nearest neighbours (kNN) and matrix factorisation (MF), and one decision
+# at a time.
 #
 # **{glue:text}`deciding`**
 #

@@ -178,6 +178,17 @@ def test_theorems_and_definitions_are_folded_below_the_measured(judged):
     assert (int(told[1]), set(told[2].split(", "))) == (len(wrong), set(wrong))
 
 
+def test_what_is_not_tested_here_shows_its_verdict_at_home() -> None:
+    here = verdict("not testable here", claim="MCCRS20-F5A-CM")
+    yes = verdict("yes", part("holds", 1), claim="MCCRS20-F5A-CM")
+    assert "not testable here" in plain(verdict_table([here]))
+    for others in ({"cm100k": [here]}, {"ml-1m": [yes]}):  # as untested there, and not at home
+        assert "not on this page" not in plain(verdict_table([here], others))
+    told, _, _ = plain(verdict_table([here], {"cm100k": [yes]})).partition("MCCRS20")
+    assert told.endswith("not on this page's data; on CM100k: yes")
+    assert "not on this page" not in plain(verdict_table([yes], {"cm100k": [yes]}))
+
+
 @pytest.mark.slow
 def test_a_table_lists_what_is_measured_and_folds_the_cards(judged):
     verdicts = judged["ml-1m"]

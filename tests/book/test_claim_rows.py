@@ -144,19 +144,33 @@ def test_a_row_has_claim_finding_both_values_and_both_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reproduced", "strict", "shown"),
+    ("reproduced", "strict", "corrected", "shown"),
     [
-        ("yes", "yes", "✓ yes"),
-        ("yes", "undecided", "✓ yes a part is open"),
-        ("partly", "partly", "± partly"),
+        ("yes", "yes", "", "✓ yes"),
+        ("yes", "undecided", "yes", "✓ yes a part is open"),
+        ("partly", "partly", "partly", "± partly"),
+        ("no", "no", "yes", "✗ no corrected: ✓ yes"),
     ],
 )
-def test_a_row_says_beside_its_sign_what_a_detail_did(
-    reproduced: str, strict: str, shown: str
+def test_a_row_says_beside_its_sign_what_a_detail_or_an_erratum_did(
+    reproduced: str, strict: str, corrected: str, shown: str
 ) -> None:
     document = told.document()
-    told.claim(document, "BCC17-F2A")["answers"] |= {"reproduced": reproduced, "strict": strict}
+    answers = {"reproduced": reproduced, "strict": strict, "corrected": corrected}
+    told.claim(document, "BCC17-F2A")["answers"] |= answers
     assert cells(scorecard.rows_html(document), "BCC17-F2A")[4] == shown
+
+
+def test_what_errata_change_is_counted() -> None:
+    document = told.document()
+    judged = [each for each in document["claims"] if group(each) == "empirical"]
+    for claim in document["claims"]:
+        claim["answers"] |= {"reproduced": "yes", "corrected": ""}
+    assert "erratum" not in plain(scorecard.criteria_html(document))
+    for claim, corrected in zip(judged, ("yes", "no", ""), strict=False):
+        claim["answers"] |= {"reproduced": "no", "corrected": corrected}
+    text = plain(scorecard.criteria_html(document))
+    assert "1 have another verdict, which stands beside the printed one: 1 of the 3 " in text
 
 
 def test_totals_are_split_by_when_criteria_were_written_and_by_all_parts() -> None:

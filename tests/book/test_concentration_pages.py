@@ -554,7 +554,7 @@ def test_the_title_of_the_loop_and_its_sentence_read_one_record(
     other = {"LOOP-UNEVEN": replace(record, finds="now {value} of {cases}")}
     topic = "concentration metrics"
     monkeypatch.setattr(findings, "own_findings", lambda t: other if t == topic else {})
-    assert figures.rounds(loop).title == "Now 5 of 7"
+    assert figures.rounds(loop).title == "Now 5 of 7 (simulated)"
     stated = findings.state("concentration metrics", told, [])
     assert stated.found["own/LOOP-UNEVEN"].whole == "Now 5 of 7."
 

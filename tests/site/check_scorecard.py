@@ -124,6 +124,8 @@ def check_rows(page: Page, path: Path, document: Document) -> Iterator[str]:
         said = f"{sign} {answers['reproduced']}"
         if answers["reproduced"] == "yes" and answers["strict"] in BESIDES:
             said += f" {BESIDES[answers['strict']]}"
+        if (mended := answers["corrected"]) and mended != answers["reproduced"]:
+            said += f" corrected: {SIGNS.get(mended, OTHER_SIGN)} {mended}"
         if row["cells"]["reproduced"] != said:
             yield f"{name}: shows {row['cells']['reproduced']!r}, not {said}"
         if not row["cells"]["by data set"].endswith(answers["elsewhere"]):

@@ -10,10 +10,12 @@ from functools import partial
 from html import escape
 
 from recbias.book.html import badge, claim_link, estimate_text, table_html, typeset
+from recbias.claims.home import home
 from recbias.claims.judging import Verdict
 from recbias.claims.ledger import Claim
 from recbias.claims.parts import WEIGHTS, Part, is_core, of_form, weight
 from recbias.claims.reading import NO_ASSERTION, VERDICTS
+from recbias.data.datasets import dataset_info
 
 KINDS = {
     "empirical": "What only a measurement can tell",
@@ -69,12 +71,17 @@ def verdict_cards(verdicts: Sequence[Verdict]) -> str:
     return '<div class="verdicts">' + "".join(groups) + "</div>"
 
 
-def verdict_table(verdicts: Sequence[Verdict]) -> str:
-    """List what only a measurement can tell in a table, and keep all cards behind a click."""
+def verdict_table(
+    verdicts: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | None = None
+) -> str:
+    """List what only a measurement can tell in a table, and keep all cards behind a click.
+
+    What cannot be tested on these data shows what became of it where it is at home, of `others`.
+    """
     shown = by_importance(v for v in verdicts if v.claim.counts_as == "empirical")
     rows = [
         (
-            badges(verdict),
+            _where_at_home(verdict, others or {}) or badges(verdict),
             f'<a href="#{escape(verdict.claim.id.lower())}">{escape(verdict.claim.id)}</a> '
             f"{typeset(verdict.claim.text)}",
         )
@@ -85,6 +92,23 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
         f"{table}<details><summary>A card for each of {len(verdicts)} claims: what was found, part "
         f"by part</summary>{verdict_cards(verdicts)}</details>"
     )
+
+
+def _where_at_home(verdict: Verdict, others: Mapping[str, Sequence[Verdict]]) -> str:
+    """Write the verdicts on other data where a claim is at home; nothing where it was tested."""
+    if verdict.verdict != _UNTESTED:
+        return ""
+    claim, told = verdict.claim, []
+    for name in home(claim, others):
+        found = next(each for each in others[name] if each.claim.id == claim.id)
+        if found.verdict != _UNTESTED:
+            title = dataset_info(name).title.partition(" (")[0]
+            link = claim_link(claim.id, f"on {escape(title)}")
+            told.append(f"{link}: {badge(found.verdict)}")
+    return f"not on this page's data; {', '.join(told)}" if told else ""
+
+
+_UNTESTED = "not testable here"
 
 
 def _counted(verdicts: Sequence[Verdict]) -> str:

@@ -158,7 +158,7 @@ def criteria_html(document: Document) -> str:
     others = {name: n for name, n in _outcomes(unseen).items() if n and name != "yes"}
     became = ", ".join(f"{others[name]} {WORDS[name]}" for name in WORDS if name in others)
     became = f" ({became})" if became else ""
-    text = (
+    text = _errata_html(document) + (
         f'<p class="criteria"><strong>{before}</strong> of the {before + after} criteria were '
         "written before any value of ours had been seen. The other "
         f"{after} were written, or written anew, after pilot values; their claims say <em>pilot "
@@ -181,6 +181,27 @@ def criteria_html(document: Document) -> str:
     return (
         f"{text}<details><summary>What would decide the {len(rows)} undecided</summary>{listed}"
         "</details>"
+    )
+
+
+def _errata_html(document: Document) -> str:
+    """Count the claims whose verdict is another one once their errata are corrected."""
+    printed: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
+    for claim in document["claims"]:
+        if group(claim) == "empirical":
+            printed[_changes(claim)][outcome(claim["answers"]["reproduced"])] += 1
+    changed = printed[True]
+    if not changed:
+        return ""
+    told = ", ".join(
+        f"{changed[name]} of the {changed[name] + printed[False][name]} {WORDS[name]}"
+        for name in WORDS
+        if changed[name]
+    )
+    return (
+        '<p class="criteria">Claims are judged as printed. As an erratum corrects them, '
+        f"<strong>{changed.total()}</strong> have another verdict, which stands beside the printed "
+        f"one: {told}.</p>"
     )
 
 
@@ -277,7 +298,7 @@ def _fold(
     names = "".join(f"<span>{escape(each['title'])}</span>" for each in document["datasets"])
     strip = f'<span class="strip names" aria-hidden="true">{names}</span>'
     head = _head(
-        "claim", "what we find", "published", "measured", "reproduced", f"{strip}elsewhere"
+        "claim", "what we find", "published", "measured", "reproduced", f"{strip}by data set"
     )
     of = f" ({papers})" if papers else ""
     name = f' id="{anchor}"' if anchor else ""
@@ -405,11 +426,18 @@ def value_text(claim: Claim, part: Mapping[str, Any] | None) -> str:
 
 
 def _reproduced(claim: Claim) -> str:
-    """Write the verdict by the core, and where a detail is not as claimed that it is not."""
+    """Write the verdict by the core, what a detail is not, and what an erratum makes of it."""
     answers = claim["answers"]
     besides = _PARTS.get(answers["strict"], "") if answers["reproduced"] == "yes" else ""
     told = f' <span class="of">{besides}</span>' if besides else ""
+    if _changes(claim):
+        told += f' <span class="of">corrected:</span> {word_html(answers["corrected"])}'
     return f"{word_html(answers['reproduced'])}{told}"
+
+
+def _changes(claim: Claim) -> bool:
+    """Tell whether an erratum of the paper changes the verdict."""
+    return claim["answers"]["corrected"] not in ("", claim["answers"]["reproduced"])
 
 
 def _elsewhere(claim: Claim, document: Document) -> str:

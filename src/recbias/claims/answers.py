@@ -46,6 +46,8 @@ class Answers:
         Why there is no decision, or what forbids "yes".
     strict
         The same by all parts alike.
+    corrected
+        As `reproduced`, of the corrected form; empty where no erratum has one.
     counts
         How many of the other data sets have each of :data:`FATES`; empty where the question is not
         asked.
@@ -61,6 +63,7 @@ class Answers:
     counts: Mapping[str, int] = field(default_factory=dict, hash=False)
     no_data: bool = False
     at_home: Mapping[str, str] = field(default_factory=dict, hash=False)
+    corrected: str = ""
 
     @property
     def where(self) -> str:
@@ -108,6 +111,7 @@ class Answers:
             "at home": {} if self.no_data else dict(self.at_home),
             "reproduced": self.reproduced,
             "strict": self.strict,
+            "corrected": self.corrected,
             "reason": self.reason,
             "generalises": dict(self.counts),
             "where": self.where,
@@ -141,7 +145,15 @@ def answer(verdicts: Mapping[str, Verdict]) -> Answers:
     together = joined([verdicts[name] for name in own])
     at_home = {name: verdicts[name].verdict for name in own}
     return Answers(
-        claim, own, together.verdict, together.reason, together.strict, counts, apart, at_home
+        claim,
+        own,
+        together.verdict,
+        together.reason,
+        together.strict,
+        counts,
+        apart,
+        at_home,
+        together.corrected,
     )
 
 

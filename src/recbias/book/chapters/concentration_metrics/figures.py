@@ -51,14 +51,7 @@ def rounds(loop: Table) -> Figure:
     return Figure(
         "loop",
         ratings_by_round(loop, "even"),
-        said(
-            "own/LOOP-UNEVEN",
-            {"loop": loop},
-            width=40,
-            holds="With {value} of {cases} recommenders ratings become more uneven (simulated)",
-            refuted="With none of the recommenders ratings become more uneven (simulated)",
-            open="Ratings become more uneven with {low} to {high} of {cases} (simulated)",
-        ),
+        f"{said('own/LOOP-UNEVEN', {'loop': loop}, width=40)} (simulated)",
         "Lines of the Gini coefficient of the ratings over the rounds of a loop, one for each "
         "recommender.",
         _draw_rounds,
