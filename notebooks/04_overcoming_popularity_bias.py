@@ -40,7 +40,7 @@
 # open: Whether bpref is last of the three there is not decided.
 # :::
 # :::{finding} own/TRUTH-CM-AR-OVER-BPREF-P
-# holds: On CM100k, real data of that kind, it has {value:cases} of {cases} pairs of systems fewer right than a plain
+# holds: On CM100k, real data of that kind, it has, of {cases} pairs of systems, {value:cases} fewer right than a plain
 #   test ({low:cases} to {high:cases}).
 # refuted: On CM100k, real data of that kind, it has no fewer pairs of systems right than a plain test.
 # open: On CM100k, real data of that kind, it cannot be told from a plain test.
