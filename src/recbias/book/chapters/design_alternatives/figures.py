@@ -210,7 +210,7 @@ def true_orders(truth: Table) -> Figure:
         least = worst.pop(best)
         return (
             f"{best.capitalize()}: mean tau {least:.2f} or more;\n"
-            f"every other design: {max(worst.values()):.2f} or less in some kind of world"
+            f"every other design: {max(worst.values()):.2f} or less in some worlds"
         ).replace("-", "\N{MINUS SIGN}")
 
     rows = truth_by_kind(truth).rename(columns={"tau": "value"})
