@@ -197,7 +197,7 @@ def _write_numbers(panel: _Panel, value: str, numbers: str, *, room: float) -> N
         _write(panel.axis, defined(number, numbers), end, place, gap=9)  # no minus: a whisker
         if most:
             panel.axis.annotate(
-                most, (end, place), (48, 0), va="center", textcoords="offset points"
+                most, (end, place), (54, 0), va="center", textcoords="offset points"
             )
         reach = max(reach, end * (2 * room if most else room))  # what is written stands inside
     panel.axis.set_xlim(0, reach or 1)
