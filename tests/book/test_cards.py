@@ -257,9 +257,12 @@ def misread(part: Part, text: str) -> str:
     wanted = f"{start}#{end}" + (" (# to #)" if ranges else "" if known else " (no interval)")
     if bare != wanted:
         return f"{bare!r} for {wanted!r}"
-    # Three digits, one of a p, whole counts, two decimals of a factor.
+    # Three digits, one of a p, whole counts, two decimals of a factor; of what is open to more, two
+    # digits of how far that is.
     share = {"p": 0.5, "violation": 0.051}.get(part.record.unit, 0.00501)
     least = {"count": 0.5, "factor": 0.00501, "violation": 1e-12}.get(part.record.unit, 0)
+    if ranges and part.record.unit not in ("count", "p", "violation"):
+        least = max(least, 0.0501 * (part.interval[1] - part.interval[0]))
     read = re.findall(rf"{NUMBER.pattern}|none", text)
     for told, number in zip(read, numbers, strict=True):
         # What lies within its bound violates nothing, however far below.

@@ -190,7 +190,9 @@ def shown_outcomes(document: dict[str, Any]) -> Counts:
 
 
 def _topic(title: str) -> str:
-    return f"{title[0].lower()}{title[1:]}"
+    """Give the topic that the title of a chapter stands for, its number left off."""
+    words = title.partition(". ")[2] or title
+    return f"{words[0].lower()}{words[1:]}"
 
 
 def told_of(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
