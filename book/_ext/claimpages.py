@@ -77,9 +77,18 @@ def _index(app: Sphinx, name: str, title: str, text: str) -> None:
 def mark_claims(app: Sphinx, doctree: nodes.document) -> None:
     """Name claims in running text as `recbias.book.html.claim_link` does (doctree-read)."""
     for text in list(doctree.findall(nodes.Text)):
-        if not isinstance(text.parent, _RUNNING) or not (found := _named(str(text))):
+        if not isinstance(text.parent, _RUNNING) or _in_link(text):
+            continue
+        if not (found := _named(str(text))):
             continue
         text.parent.replace(text, found)
+
+
+def _in_link(text: nodes.Text) -> bool:
+    """Tell whether a text stands in a link that is written as HTML."""
+    before = text.parent[: text.parent.index(text)]
+    tags = [node.astext() for node in before if isinstance(node, nodes.raw)]
+    return bool(tags) and tags[-1].startswith("<a ")
 
 
 def _named(text: str) -> list[nodes.Node]:

@@ -303,6 +303,19 @@ def test_claims_in_running_text_lead_to_their_pages_and_nothing_else_does() -> N
     assert [str(text) for text in page.findall(nodes.Text)].count("BCC17-F2A") == 2
 
 
+def test_a_claim_in_a_link_is_no_second_link() -> None:
+    """A twin out of the link is marked, and the one in it is left as it is."""
+    start, end = claim_link("BCC17-F2A", "|").split("|")
+    tags = [nodes.raw("", tag, format="html") for tag in (start, end)]
+    page = nodes.document(None, None)
+    page += nodes.paragraph(
+        "", "", tags[0], nodes.Text("BCC17-F2A"), tags[1], nodes.Text(" BCC17-F2A")
+    )
+    claimpages.mark_claims(SimpleNamespace(), page)
+    link = claim_link("BCC17-F2A", "BCC17-F2A")
+    assert page.astext() == f"{link} {link}"
+
+
 def test_an_edition_is_called_without_brackets_unless_two_would_share_the_name() -> None:
     titles = {"a": "MovieLens 1M (stars 1-3 merged)", "b": "Synthetic world"}
     assert bookkit._short(titles, "a") == "MovieLens 1M"
