@@ -108,7 +108,8 @@ def dropped(results: Results, design: Options, splits: Sequence[Split]) -> Signa
 def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> Signal:
     """Look for tuning on the test: many settings of one algorithm, measured on the same folds.
 
-    Those of the second system, and what else an audit itself measures, do not count.
+    Those of the second system, and what else an audit itself measures, do not count. Known is what
+    the cells of this machine keep: where folds were measured elsewhere, fewer are counted.
     """
     system, rival = pair
     called = asked(dataset, pair, design, Case("", str(design.protocol), "P@10"), ("P@10",))
