@@ -183,8 +183,9 @@ def _lock_in(plan: Mapping[str, Any]) -> None:
             with open(f"/proc/self/{name}", "w") as file:
                 file.write(text)
     _mount("none", "/", "none", _REC | _PRIVATE)
-    root = plan["root"]
-    _mount("tmpfs", root, "tmpfs", _NOSUID_NODEV, "size=4m,mode=755")
+    _mount("tmpfs", plan["root"], "tmpfs", _NOSUID_NODEV, "size=4m,mode=755")
+    root = f"{plan['root']}/in"  # a root within the root: whoever is in one can make no new names
+    os.mkdir(root)
     places = [(path, True) for path in plan["shown"]] + [(path, False) for path in plan["hidden"]]
     # Parents first: what is hidden within what is shown, and shown within what is hidden.
     for path, shown in sorted(places, key=lambda place: (place[0].count("/"), not place[1])):
@@ -207,11 +208,13 @@ def _lock_in(plan: Mapping[str, Any]) -> None:
     work = f"{root}{plan['work']}"
     os.makedirs(work)
     read_only = struct.pack("QQQQ", 1 | 2, 0, 0, 0)  # neither written to nor with rights of others
-    _libc("syscall", _MOUNT_SETATTR, -100, root.encode(), 0x8000, read_only, len(read_only))
+    whole = plan["root"].encode()
+    _libc("syscall", _MOUNT_SETATTR, -100, whole, 0x8000, read_only, len(read_only))
     _mount("tmpfs", work, "tmpfs", _NOSUID_NODEV, "size=16m,nr_inodes=1000,mode=1777")
-    os.chdir(root)
+    os.chdir(plan["root"])
     _libc("syscall", _PIVOT_ROOT[machine], b".", b".")
     _libc("umount2", b".", _DETACH)
+    os.chroot("/in")
     os.chdir(plan["work"])
 
 
