@@ -1,15 +1,19 @@
-"""The commands ``recbias course`` and ``recbias grade``: what students get, and what they get back."""
+"""The commands ``recbias course`` and ``recbias grade``: what students get, and their marks."""
 
 from __future__ import annotations
 
 import os
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from recbias.cli.table_options import data_dir_option
 from recbias.errors import ConfigError, needs_the_extra
+
+if TYPE_CHECKING:  # the help does not wait for what runs notebooks
+    from recbias.book.notebooks import Chapter
 
 _chapter_option = click.option(
     "--chapter",
@@ -140,7 +144,7 @@ def grade(
     )
 
 
-def _chapters(names: tuple[str, ...]) -> list:  # type: ignore[type-arg]
+def _chapters(names: tuple[str, ...]) -> list[Chapter]:
     """Find the chapters that are named, or all that have exercises."""
     from recbias.book.course.tasks import chapters_with_tasks
     from recbias.book.notebooks import find_chapter
@@ -148,7 +152,8 @@ def _chapters(names: tuple[str, ...]) -> list:  # type: ignore[type-arg]
     known = chapters_with_tasks()
     if not names:
         return known
-    wanted = {find_chapter(name).name for name in names}
+    numbered = {str(number): chapter.name for number, chapter in enumerate(known, start=1)}
+    wanted = {find_chapter(numbered.get(name.lstrip("0"), name)).name for name in names}
     if without := sorted(wanted - {chapter.name for chapter in known}):
         raise ConfigError(f"{without[0]} has no exercises; chapters 1 to {len(known)} have")
     return [chapter for chapter in known if chapter.name in wanted]

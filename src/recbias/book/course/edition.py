@@ -43,17 +43,16 @@ class LeakError(RecbiasError):
 
 # -- without solutions -----------------------------------------------------------------------------
 def without_solutions(text: str) -> str:
-    """Take solutions, and the answers of predictions, out of a text of a chapter.
+    r"""Take solutions, and the answers of predictions, out of a text of a chapter.
 
     Examples
     --------
-    >>> print(without_solutions(
-    ...     "::::{predict} More or less?\\n- more\\n- less\\n\\nMore.\\n::::\\n:::{solution} ex\\n3\\n:::"
-    ... ))
-    ::::{predict} More or less?
-    - more
-    - less
-    ::::
+    >>> asked = ":::{predict} More?\n- yes\n- no\n\nYes.\n:::"
+    >>> print(without_solutions(asked + "\n:::{solution} ex\n3\n:::"))
+    :::{predict} More?
+    - yes
+    - no
+    :::
     """
     lines = text.splitlines()
     for block in reversed(list(blocks(text))):
@@ -221,7 +220,9 @@ def write_course(
     def add(name: str, notebook: NotebookNode) -> None:
         nbformat.validate(notebook)
         if leaks := find_leaks(told_by(notebook), hidden):
-            raise LeakError(f"{name} would hold a solution of {', '.join(leaks)}; nothing is written")
+            raise LeakError(
+                f"{name} would hold a solution of {', '.join(leaks)}; nothing is written"
+            )
         files[name] = nbformat.writes(notebook).encode()
 
     for chapter in chapters:
@@ -307,9 +308,14 @@ def _readme(chapters: Sequence[Chapter], infos: Sequence[DatasetInfo], sheets_on
         f"{' '.join(info.citation.split())}"
         for info in infos
     )
-    reading = "" if sheets_only else (
-        "`notebooks` holds the chapters, to be read and run. Commit yourself on each prediction "
-        "before you read on.\n"
+    first = infos[0].name if infos else "my"
+    reading = (
+        ""
+        if sheets_only
+        else (
+            "`notebooks` holds the chapters, to be read and run. Commit yourself on each "
+            "prediction before you read on.\n"
+        )
     )
     return f"""# Biases in offline recommender evaluation: a course
 
@@ -325,13 +331,12 @@ Then, with or without a network:
 .venv/bin/jupyter lab
 ```
 
-{reading}`answers` holds an answer sheet for each chapter. Fill it in, run its cells, and hand it in under its
-name: a check says of each task whether it is right, and why not.
+{reading}`answers` holds an answer sheet for each chapter. Fill it in, run its cells, and hand it
+in under its name: a check says of each task whether it is right, and why not.
 
 {listed}
 
-Data of this folder, and how to use your own: `.venv/bin/recbias data info data/{infos[0].name if infos else "my"}.csv`.
+How a table is understood, yours as well: `.venv/bin/recbias data info data/{first}.csv`.
 
 {tables}
 """
-

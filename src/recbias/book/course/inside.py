@@ -8,6 +8,7 @@ JSON; who hears it decides what it is worth.
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import os
 import resource
@@ -63,9 +64,7 @@ def encode(value: object, functions: list[Callable[..., Any]], depth: int = 0) -
         if isinstance(value, kind):
             return {name: [encode(part, functions, depth + 1) for part in value]}
     if isinstance(value, dict):
-        pairs = [
-            [encode(part, functions, depth + 1) for part in pair] for pair in value.items()
-        ]
+        pairs = [[encode(part, functions, depth + 1) for part in pair] for pair in value.items()]
         return {"dict": pairs}
     if callable(value):
         functions.append(value)
@@ -257,7 +256,7 @@ def _fault(error: BaseException) -> dict[str, object]:
 
 
 def _answer(line: Line) -> None:
-    """Run an answer's code, say with what it called its check, and answer calls of its functions."""
+    """Run an answer's code, tell how it called its check, and answer calls of its functions."""
     asked = line.hear()
     calls: list[dict[str, object]] = []
     functions: list[Callable[..., Any]] = []
@@ -329,8 +328,9 @@ def _run(plan: Mapping[str, Any], wire: int, alive: int) -> None:
 
 
 def serve(number: int) -> None:
-    """Fork for each plan that comes with two sockets: the line of the answer, and a sign of life."""
+    """Fork for each plan that comes with two sockets: an answer's line, and a sign of life."""
     orders = socket.socket(fileno=number)
+    gc.freeze()  # what is loaded is shared with each fork, and not copied by its collections
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that end
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:

@@ -40,7 +40,9 @@ seen = [path for path in {hidden!r} if os.path.isdir(path) and os.listdir(path)]
 def reach():
     import socket
     return socket.create_connection(("192.0.2.1", 9), timeout=1)
-for attempt in (os.fork, reach, lambda: open("/outside", "w"), lambda: open("/usr/lib/outside", "w")):
+def write(path):
+    return lambda: open(path, "w")
+for attempt in (os.fork, reach, write("/outside"), write("/usr/lib/outside")):
     try:
         attempt()
     except OSError:

@@ -77,11 +77,11 @@ class Block:
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """Walk the directives of a text, not those within others.
+    r"""Walk the directives of a text, not those within others.
 
     Examples
     --------
-    >>> [(found.name, found.body) for found in blocks("Hm.\\n:::{note}\\nSo.\\n:::")]
+    >>> [(found.name, found.body) for found in blocks("Hm.\n:::{note}\nSo.\n:::")]
     [('note', ['So.'])]
     """
     lines, place = text.splitlines(), 0
@@ -120,9 +120,7 @@ def chapter_tasks(chapter: Chapter) -> list[Task]:
         for block in found
         if block.name == "solution"
     }
-    return [
-        _task(chapter, block, solutions) for block in found if block.name == "exercise"
-    ]
+    return [_task(chapter, block, solutions) for block in found if block.name == "exercise"]
 
 
 def _task(chapter: Chapter, block: Block, solutions: dict[str, str]) -> Task:

@@ -281,7 +281,7 @@ def check_own_designs(
         )
     if not t or not is_near(rho_1r, 1 / t, 0.05):
         return not_yet(
-            f"rho_1r: one of t items is relevant, which is a share of 1/{t:g}, and not {rho_1r:.4g}."
+            f"rho_1r: one of t items is relevant, a share of 1/{t:g}, and not {rho_1r:.4g}."
         )
     if not rho_ar:
         return not_yet("rho_ar: with a rho of 0 no test item is relevant; lower the threshold.")
@@ -293,7 +293,7 @@ def check_own_designs(
                 hint = "it is P@10 over rho, and not rho over P@10"
             return not_yet(f"times_{design.lower()}: {hint}.")
     if better != max(times, key=times.__getitem__):
-        if better not in times:
+        if better not in list(times):  # whatever it is
             return not_yet('better: "AR" or "1R", in place of the dots.')
         return not_yet(
             f"better: Popularity scores {times['AR']:.3g} times rho under AR, and "

@@ -256,8 +256,7 @@ def check_own_uniform(
     for name, pair in (("plain", plain), ("uniform", uniform)):
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             return not_yet(f"{name}: two numbers, of Popularity and Random, in place of the dots.")
-        if told := unfit({f"{name}, {who}": value
-                          for who, value in zip(("Popularity", "Random"), pair, strict=True)}, 1):  # fmt: skip
+        if told := unfit({f"{name}, Popularity": pair[0], f"{name}, Random": pair[1]}, 1):
             return not_yet(told)
     leads = {"lead_plain": (lead_plain, plain), "lead_uniform": (lead_uniform, uniform)}
     for name, (answer, pair) in leads.items():

@@ -214,16 +214,18 @@ def check_own_bounds(
 
     Examples
     --------
-    >>> check_own_bounds(n=10, a=(1.2, 0.3), b=(0.9, 0.4), ends=(0.12, 0.97, 0.09, 0.96), surely="a")
+    >>> ends = (0.12, 0.97, 0.09, 0.96)
+    >>> check_own_bounds(n=10, a=(1.2, 0.3), b=(0.9, 0.4), ends=ends, surely="a")
     Not yet: surely: a has at least 0.12 and b at most 0.96, so that b may have more.
     """
     if told := unfit({"n": n}):
         return not_yet(told)
+    if n < 1:
+        return not_yet("n: a list has 1 item at least.")
     for name, pair in (("a", a), ("b", b)):
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             return not_yet(f"{name}: hits and misses of a list, on average, in place of the dots.")
-        if told := unfit({f"{name}, {what}": value
-                          for what, value in zip(("hits", "misses"), pair, strict=True)}):  # fmt: skip
+        if told := unfit({f"{name}, hits": pair[0], f"{name}, misses": pair[1]}):
             return not_yet(told)
         if pair[0] + pair[1] > n + 1e-9:
             return not_yet(f"{name}: a list of {n:g} items has no more hits and misses than items.")
