@@ -26,7 +26,7 @@ def main() -> None:
                 expected[f"{group}-{student}"] = marks_and_late
                 (Path(folder) / group / student).rename(place / f"{group}-{student}")
         started = time.perf_counter()
-        marks = grade(place, workers=2)
+        marks = grade(place, seconds=5, workers=2)
         seconds = time.perf_counter() - started
     late = [mark.seconds / 2 for mark in marks if mark.outcome == "timeout"]
     students = {

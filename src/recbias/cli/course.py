@@ -85,7 +85,7 @@ def course(
 @_chapter_option
 @click.option(
     "--seconds", type=click.FloatRange(0.5, 600), default=10, show_default=True,
-    help="What one answer may take.",
+    help="Processor time that one answer may take; three times that by the clock.",
 )  # fmt: skip
 @click.option(
     "--megabytes", type=click.IntRange(768, 65536), default=2048, show_default=True,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import json
+import math
 import os
 import resource
 import select
@@ -40,6 +41,8 @@ _NOBODY = 65534
 _LONGEST = 1 << 20
 """Bytes of a message: more is no answer."""
 _DIGITS = 10**18
+LATE = b"t"
+"""What is said of a process that used up its time."""
 
 
 # -- values ----------------------------------------------------------------------------------------
@@ -221,7 +224,7 @@ def _put_down(plan: Mapping[str, Any], locked: bool) -> None:
     """Put down all rights for good, and take limits."""
     limits = {
         resource.RLIMIT_AS: plan["bytes"],
-        resource.RLIMIT_CPU: int(plan["seconds"]) + 2,
+        resource.RLIMIT_CPU: math.ceil(plan["seconds"]),
         resource.RLIMIT_FSIZE: 16 << 20,
         resource.RLIMIT_NOFILE: 64,
         resource.RLIMIT_CORE: 0,
@@ -321,7 +324,13 @@ def _run(plan: Mapping[str, Any], wire: int, alive: int) -> None:
             os._exit(0)
     line._wire.close()
     while not select.select([alive], [], [], 0.02)[0]:
-        if os.waitpid(inner, os.WNOHANG)[0]:
+        ended, status = os.waitpid(inner, os.WNOHANG)
+        if ended:
+            late = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (
+                signal.SIGXCPU,
+                signal.SIGKILL,
+            )
+            os.write(alive, LATE if late else b"-")
             return
     os.kill(inner, signal.SIGKILL)
     os.waitpid(inner, 0)

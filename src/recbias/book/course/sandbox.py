@@ -26,10 +26,12 @@ from typing import Any, Literal
 
 import recbias
 from recbias._system.places import clone_root
-from recbias.book.course.inside import Line, decode, encode
+from recbias.book.course.inside import LATE, Line, decode, encode
 from recbias.errors import ConfigError
 
 _WORK = "/answer"
+_BY_THE_CLOCK = 3
+"""What an answer may take by the clock, its check included, in terms of its processor time."""
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache", "/dev/null", "/dev/zero",
            "/dev/urandom")  # fmt: skip
 _OR = "or give --trust-answers: answers can then read and write what you can"
@@ -88,7 +90,8 @@ class Sandbox:
     Parameters
     ----------
     seconds
-        Time that one answer may take, its check included.
+        Processor time that one answer may take, rounded up; it has three times that by the clock,
+        so that a busy machine costs nobody a mark.
     megabytes
         Memory that it may take.
     hidden
@@ -193,8 +196,8 @@ class Sandbox:
         OSError
             If the walls do not stand.
         """
-        with self._line() as line:
-            until = time.monotonic() + self.seconds
+        with self._line() as (line, ended):
+            until = time.monotonic() + _BY_THE_CLOCK * self.seconds
 
             def ask(message: dict[str, object]) -> Any:
                 try:
@@ -236,11 +239,16 @@ class Sandbox:
             except _OutOfTimeError:
                 return "timeout", f"no answer within {self.seconds:g} s"
             except _LostError:
+                if ended() == LATE:
+                    return "timeout", f"no answer within {self.seconds:g} s"
                 return "crash", "its process ended before it answered"
 
     @contextmanager
-    def _line(self) -> Iterator[Line]:
-        """Start a process for an answer; it ends with the context, whatever it does."""
+    def _line(self) -> Iterator[tuple[Line, Callable[[], bytes]]]:
+        """Start a process for an answer; it ends with the context, whatever it does.
+
+        Gives the line to it, and what tells how it ended.
+        """
         ours, theirs = socket.socketpair()
         alive, sign = socket.socketpair()
         plan = {
@@ -263,7 +271,15 @@ class Sandbox:
                 told = {"refused": "nothing was heard of it for a minute"}
             if told is None or "refused" in told:
                 raise OSError(told["refused"] if told else "its process ended at once")
-            yield line
+
+            def ended() -> bytes:
+                alive.settimeout(1)
+                try:
+                    return alive.recv(1)
+                except OSError:
+                    return b""
+
+            yield line, ended
 
 
 def _name(text: str, otherwise: str) -> str:
