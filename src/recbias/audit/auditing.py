@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import warnings
@@ -18,14 +19,15 @@ from tqdm import tqdm
 from recbias.audit import comparison, signals
 from recbias.audit.comparison import Comparison, Difference
 from recbias.audit.design import DEFAULT_METRIC, around, own_design
-from recbias.audit.page import page_of, percent
+from recbias.audit.ledger import Ruling, judged_claims
+from recbias.audit.page import check_book, page_of, percent
 from recbias.audit.rule import EXIT_CODES, answer, because, rule_said
 from recbias.audit.sides import is_scores, is_whole, side
 from recbias.audit.words import change_said
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.datasets.describe import describe
 from recbias.data.selection import Selection
-from recbias.errors import ConfigError, DataWarning, MissingData, StoreError
+from recbias.errors import ConfigError, DataError, DataWarning, MissingData, StoreError
 from recbias.experiment.decisions import methods_paragraph
 from recbias.experiment.engine import Workers
 from recbias.experiment.store import write_atomically
@@ -33,10 +35,11 @@ from recbias.metrics import Metric
 from recbias.multiverse import Universes, trusted, universes
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System, as_system, line_up
+from recbias.trust import Shape, fit_relation
 
 __all__ = ["Audit", "audit", "read_audit"]
 
-FORMAT = 1
+FORMAT = 2
 _POINTS = 240
 """Of the curve of universes that a page shows."""
 _SEEDS = 3
@@ -50,7 +53,8 @@ class Audit:
     ----------
     record : dict
         Everything, as JSON has it: ``sentence``, ``own``, ``data``, ``designs``, ``multiverse``,
-        ``samples``, ``seeds``, ``users``, ``hidden``, ``signals``, ``methods``, ``versions``.
+        ``samples``, ``seeds``, ``over whom``, ``users``, ``hidden``, ``worlds``, ``signals``,
+        ``ledger``, ``methods``, ``versions``, ``book``.
     """
 
     record: Mapping[str, Any]
@@ -117,6 +121,8 @@ def audit(
     seed: int = 1,
     select: str = "",
     options: Mapping[str, Sequence[str]] | None = None,
+    ledger: bool = True,
+    book: str = "",
     workers: Workers = 1,
     data_dir: Path | None = None,
 ) -> Audit:
@@ -138,6 +144,12 @@ def audit(
     options
         Texts by decision, as of :func:`recbias.multiverse.universes`; by default the defensible
         ones, the reader's own first. What no decision sets is as in the reader's own design.
+    ledger
+        Whether to ask the claims of papers that bear on the design. They are told by
+        `recbias.claims.short`, once that is imported; without it the page says that they are
+        absent.
+    book
+        Address or folder of a built book: pages link there, else they name its places.
     workers
         Local processes. The results do not depend on it.
     data_dir
@@ -160,6 +172,7 @@ def audit(
     >>> found.answer in ("holds", "open", "does not hold"), sorted(found.record)[:3]
     (True, ['data', 'designs', 'format'])
     """
+    check_book(book)
     loaded = load_dataset(dataset, data_dir=data_dir)
     design = own_design(loaded, protocol, metric, split, seed, select)
     least = design.protocol.min_rating
@@ -174,7 +187,8 @@ def audit(
             f"both sides are called {first.name}\nname them: --a mine=PATH, or --b theirs=PATH"
         )
     asks = Comparison(dataset, (first, second), design, workers, data_dir)
-    record = _judged(asks, loaded, options)
+    record = _judged(asks, loaded, options, ledger)
+    record |= {"book": book}
     return Audit(_plain({**record, "baselines": baselines} if baselines else record))
 
 
@@ -183,7 +197,7 @@ def _side(given: Any, min_rating: float) -> System:
 
 
 def _judged(
-    asks: Comparison, loaded: Dataset, options: Mapping[str, Sequence[str]] | None
+    asks: Comparison, loaded: Dataset, options: Mapping[str, Sequence[str]] | None, ledger: bool
 ) -> dict[str, Any]:
     """Go through all parts, the reader's own design first."""
     pair, design = asks.pair, asks.design
@@ -202,8 +216,12 @@ def _judged(
         "all designs": lambda: _said(_universes(asks, options, start), loaded, least),
         "samples": lambda: comparison.sampled(asks, loaded.ratings.n_items) if whole else [],
         "seeds": lambda: comparison.other_seeds(asks, seeds),
+        "users and items": lambda: _over_whom(asks),
         "what accuracy hides": lambda: comparison.hidden(asks),
+        "worlds": lambda: _worlds(kept, least),
     }
+    if ledger:
+        parts["claims"] = lambda: judged_claims(asks, whole_lists=whole)
     found: dict[str, Any] = {}
     warned: dict[str, None] = {}
     with tqdm(parts.items(), desc="audit", unit="part", leave=False) as bar:
@@ -248,9 +266,12 @@ def _judged(
             "enough": comparison.enough(found["samples"]) if found["samples"] else None,
         },
         "seeds": found["seeds"],
+        "over whom": found["users and items"],
         "users": comparison.thirds(results, pair, design.measured, kept, least),
         "hidden": found["what accuracy hides"],
+        "worlds": found["worlds"],
         "signals": [signal._asdict() for signal in looked],
+        "ledger": {"left out": not ledger, "claims": _claims(found.get("claims"))},
         "methods": methods_paragraph(design, results.dataset),
         "versions": {"recbias": version("recbias"), "data": loaded.ratings.content_hash},
     }
@@ -263,6 +284,35 @@ def _universes(
         asks.dataset, *asks.pair, options, start=start, seeds=(asks.design.seed,),
         workers=asks.workers, data_dir=asks.data_dir,
     )  # fmt: skip
+
+
+def _over_whom(asks: Comparison) -> list[dict[str, Any]] | str:
+    """Test over users and items, or say why that cannot be."""
+    try:
+        return comparison.over_whom(asks)
+    except ConfigError as error:
+        return str(error).partition("\n")[0]
+
+
+def _claims(found: Sequence[Ruling] | None) -> list[dict[str, Any]] | None:
+    return None if found is None else [ruling._asdict() for ruling in found]
+
+
+def _worlds(kept: Dataset, min_rating: float) -> dict[str, Any]:
+    """Say where data lie among simulated worlds, or why they lie nowhere."""
+    ratings = kept.ratings
+    try:
+        relation, shape = fit_relation(ratings, min_rating), Shape.of(ratings, min_rating)
+    except DataError as error:
+        return {"reason": str(error).partition("\n")[0]}
+    return {
+        "relation": dataclasses.asdict(relation),
+        "skew": shape.skew,
+        "nearest": (
+            f"world(relation={relation.estimate:.2f},users={shape.users},items={shape.items},"
+            f"density={shape.density:g},skew={shape.skew:g})"
+        ),
+    }
 
 
 def _data(loaded: Dataset, kept: Dataset, min_rating: float) -> dict[str, Any]:
@@ -320,7 +370,12 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
         "importance": found.importance()["effect"].to_dict(),
         "joint p": next(iter(found.joint_test()["p"]), None),  # of one user there is none
         "refused": found.refused.to_dict("records"),
-        "trust": {"says": weighed.says, "text": str(weighed)},
+        "trust": {
+            "says": weighed.says,
+            "text": str(weighed),
+            "kinds": [str(kind) for kind in weighed.place.kinds],
+            "beyond": weighed.place.reason,
+        },
     }
 
 

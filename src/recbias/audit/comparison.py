@@ -11,18 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from recbias.data.datasets import Dataset
+from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, DataError, TrainingError
 from recbias.experiment.engine import Workers
 from recbias.experiment.grid import Grid
 from recbias.experiment.measurement import measure
 from recbias.experiment.options import Options
+from recbias.experiment.reduction import crossed_drawn, resampled_both
 from recbias.experiment.run import Results, run
+from recbias.experiment.users import reduced_systems
 from recbias.metrics import Metric, parse_metric
 from recbias.protocol.splits import Split
 from recbias.recommenders import System
 from recbias.recommenders.non_personalised import OracleRanking
+from recbias.stats.comparison import resampled_tests
+from recbias.stats.resampling import interval
 
 __all__ = [
     "CHANCE",
@@ -40,6 +44,7 @@ __all__ = [
     "lead",
     "optimum",
     "other_seeds",
+    "over_whom",
     "sampled",
     "strongest",
     "thirds",
@@ -288,6 +293,51 @@ def optimum(splits: Sequence[Split], design: Options) -> float | None:
 
 
 _LISTS = ("judged", "antiP", "Served", "ARP", "Coverage", "Gini")
+
+
+def over_whom(asks: Comparison) -> list[dict[str, Any]]:
+    """Test the lead over other users, over other items, and over both.
+
+    Users and items are drawn again, apart, as :func:`recbias.stats.resampling.crossed_sums` has it.
+
+    Returns
+    -------
+    list of dict
+        ``over`` whom, ``lead``, its 95 % interval ``low`` to ``high`` and two-sided ``p``.
+
+    Raises
+    ------
+    ConfigError
+        If the metric is no sum over test ratings.
+    """
+    case, metric = asks.own, asks.own.metric
+    grid = dataclasses.replace(
+        asked(asks.dataset, asks.pair, asks.design, case, (metric,)), crossed=(("case", metric),)
+    )
+    dataset = load_dataset(asks.dataset, data_dir=asks.data_dir)
+    n_users, n_items = dataset.ratings.n_users, dataset.ratings.n_items
+    value = asks.lead(asks.run(case), metric).lead
+    sign = 1 if parse_metric(metric).declaration.better == "higher" else -1
+    first, second = (
+        [fold["case"] for fold in folds]
+        for _, folds in reduced_systems(grid, dataset, data_dir=asks.data_dir)
+    )
+    users, items = resampled_both(n_users, n_items, grid.seed)
+    sizes = {"users": n_users, "items": n_items, "both": min(n_users, n_items)}
+    rows = []
+    for over, size in sizes.items():
+        weights = (
+            np.ones_like(users) if over == "items" else users,
+            np.ones_like(items) if over == "users" else items,
+        )
+        a, b = (crossed_drawn(grid, "case", parts, *weights)[metric] for parts in (first, second))
+        ahead = sign * (a - b)
+        low, high = interval(ahead) if size > 1 else (np.nan, np.nan)
+        p = resampled_tests(value, ahead, size)[1] if size > 1 else np.nan
+        rows.append(
+            {"over": over, "lead": value, "low": float(low), "high": float(high), "p": float(p)}
+        )
+    return rows
 
 
 def hidden(asks: Comparison) -> dict[str, Any]:
