@@ -176,7 +176,8 @@ def audit(
     loaded = load_dataset(dataset, data_dir=data_dir)
     design = own_design(loaded, protocol, metric, split, seed, select)
     least = design.protocol.min_rating
-    first, baselines = _side(a, least), {}
+    first = _side(a, least)
+    baselines: dict[str, float] = {}
     if b is None:
         alone = Comparison(dataset, (first, first), design, workers, data_dir)
         second, baselines = comparison.strongest(alone, line_up("modern", min_rating=least)[1:])
