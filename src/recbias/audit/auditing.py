@@ -170,7 +170,7 @@ def audit(
     >>> found = audit("world(users=60,items=80)", "Popularity", "Random", split="ratio 0.5",
     ...               options=few)
     >>> found.answer in ("holds", "open", "does not hold"), sorted(found.record)[:3]
-    (True, ['data', 'designs', 'format'])
+    (True, ['book', 'data', 'designs'])
     """
     check_book(book)
     loaded = load_dataset(dataset, data_dir=data_dir)
