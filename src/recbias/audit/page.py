@@ -405,23 +405,20 @@ def _ledger(record: Mapping[str, Any]) -> str:
             "recbias audit, the command, has it.</p>"
         )
     order = list(_RULINGS)
-    rows = []
+    told = []
     for row in sorted(found["claims"], key=lambda each: order.index(each["verdict"])):
-        why = f" <span class='soft'>({escape(row['reason'])})</span>" if row["reason"] else ""
-        rows.append(
-            [
-                f"{escape(row['says'])}<br><span class='soft'>{escape(row['where'])}: "
-                f"{_linked(record, row['page'], row['claim'])}</span>",
-                escape(_RULINGS[row["verdict"]]).replace(" ", "&nbsp;"),
-                escape(f"{row['found']}. Claimed: {row['claimed']}." if row["found"] else "") + why,
-            ]
+        text = f"{row['found']}. Claimed: {row['claimed']}. " if row["found"] else ""
+        why = f"{row['reason'][:1].upper()}{row['reason'][1:]}. " if row["reason"] else ""
+        told.append(
+            f"<li><strong>{escape(_RULINGS[row['verdict']])}</strong>: {escape(row['says'])}.<br>"
+            f"{escape(text + why)}<span class='soft'>{escape(row['where'])}: "
+            f"{_linked(record, row['page'], row['claim'])}</span></li>"
         )
     return (
         f"{head}<p>Claims of the four papers of the book that are about options of your design, "
         "each in a short form on your data: your two systems beside Random, Popularity and "
         "Positive counts, under your split. This is no verdict on the claim, which takes its "
-        "chapter: recbias run CHAPTER --dataset FILE.</p>"
-        + _table(["claim", "on your data", "what was found"], rows)
+        f"chapter: recbias run CHAPTER --dataset FILE.</p><ul>{''.join(told)}</ul>"
     )
 
 
@@ -449,12 +446,12 @@ def _worlds(record: Mapping[str, Any]) -> str:
     if "reason" in found:
         return f"{head}<p>Where the data lie cannot be told: {escape(found['reason'])}.</p>"
     relation = found["relation"]
+    alike = "if whoever likes an item is likelier to rate it by one factor, the same for all items"
+    spread = f"{relation['spread']:g} times as large for one item as for another"
     rows = [
-        ["if liking moved users to rate alike for all items", _ends(relation["estimate"],
-                                                                     relation["sampling"])],
-        [f"if it did up to {relation['spread']:g} times as much for one item as for another",
-         _ends(None, relation["interval"])],
-    ]  # fmt: skip
+        [alike, _ends(relation["estimate"], relation["sampling"])],
+        [f"if that factor may be up to {spread}", _ends(None, relation["interval"])],
+    ]
     place = record["multiverse"]["trust"]
     kinds = place["kinds"]
     said = (
