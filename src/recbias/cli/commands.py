@@ -22,6 +22,7 @@ from recbias.cli.claims import claims
 from recbias.cli.entry import main
 from recbias.cli.listing import metrics, protocols, splits, systems
 from recbias.cli.measure import measure
+from recbias.cli.reconcile import reconcile
 from recbias.cli.table_options import (
     data_dir_option,
     finite,
@@ -66,7 +67,7 @@ _SHOWN = 5
 """Differences of a result that `verify` names."""
 
 
-for command in (audit, measure, metrics, systems, splits, protocols, claims):
+for command in (audit, measure, reconcile, metrics, systems, splits, protocols, claims):
     main.add_command(command)
 
 
