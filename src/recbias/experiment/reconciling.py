@@ -74,10 +74,13 @@ def reconcile(
     --------
     >>> run = {"ann": {"a": 3, "b": 2, "c": 1}, "bob": {"a": 2, "c": 1}}
     >>> judgments = {"ann": {"b": 1, "d": 1}, "bob": {"b": 0}}
-    >>> (found,) = reconcile(run, judgments, {"R@2": "0.5000"})
-    >>> print(found.sentence())
-    their R@2 = 0.5000 is: users without a relevant item left out
-      the rest as here: divided by all relevant items
+    >>> for one in reconcile(run, judgments, {"RR": "0.5", "R@2": "0.5", "P@2": "0.5"}):
+    ...     print(one.sentence())
+    their RR = 0.5 is: users without a relevant item left out
+      the rest as here: unjudged items keep their places
+    their R@2 = 0.5 is: users without a relevant item left out
+      the rest as here: mean over users
+    their P@2 = 0.5 is: users without a relevant item left out
     """
     both = _read(run, judgments)
     given = {} if theirs is None else _given(theirs)

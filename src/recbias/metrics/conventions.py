@@ -153,6 +153,7 @@ QUESTIONS = {
                 "length": "divided by min(k, length of the list)",
                 "relevant": "divided by all relevant items",
                 "capped": "divided by min(k, relevant items)",
+                "fitting": "divided by min(k, relevant items, length of the list)",
                 "retrieved": "divided by the relevant items among the first k",
                 "any": "1 for any hit",
                 "recall": "hits divided by the relevant items",
@@ -229,7 +230,7 @@ _DIVISORS = {
     "P": ("k", "length", "capped"),
     "R": ("relevant", "capped"),
     "HR": ("any", "recall"),
-    "AP": ("relevant", "capped", "retrieved", "k"),
+    "AP": ("relevant", "capped", "fitting", "retrieved", "k"),
 }
 """The first is ours."""
 _OF_ALL = ("ties", "unjudged", "relevant", "missing", "none relevant", "not judged")
@@ -559,10 +560,11 @@ def _of_lists(
             yield {"divisor": "relevant", "cut": cut}, over_all, one
             yield {"divisor": "retrieved", "cut": cut}, found, one
             if cutoff is not None:
-                total = over_all * relevant
-                capped = np.maximum(np.minimum(cutoff, relevant), 1)
-                yield {"divisor": "capped", "cut": cut}, total / capped, one
-                yield {"divisor": "k", "cut": cut}, total / cutoff, one
+                capped = np.minimum(cutoff, relevant)
+                by = {"capped": capped, "fitting": np.minimum(capped, length), "k": cutoff}
+                for choice, divisor in by.items():
+                    value = over_all * relevant / np.maximum(divisor, 1)
+                    yield {"divisor": choice, "cut": cut}, value, one
     else:
         yield from _of_gains(view, cutoff)
 
@@ -664,6 +666,17 @@ class Reconciled:
     def value(self) -> float:
         """What this package says."""
         return self.values[tuple(self.ours.items())]
+
+    def explain(self, number: str) -> Reconciled:
+        """Find what gives another mean, written as text.
+
+        Raises
+        ------
+        ConfigError
+            If it is no number.
+        """
+        found = _matching(self.values, number)
+        return replace(self, theirs=number, explained=_fewest(found, self.ours), users_known=False)
 
     def single(self) -> pd.DataFrame:
         """List the value under each convention changed alone.
@@ -805,9 +818,11 @@ def reconcile_values(
             for choices, of_users, mean in _averages(both, metric, way):
                 key = tuple((name, choices[name]) for name in ours if name in choices)
                 values[key] = mean
-                if number is not None and _gives(number, both, of_users, mean, choices):
+                if isinstance(number, Mapping) and _gives(number, both, of_users, choices):
                     found.append(key)
-        first.append(Reconciled(text, ours, values, _written(number, both), ()))
+        if isinstance(number, str):
+            found = _matching(values, number)
+        first.append(Reconciled(text, ours, values, _written(number), ()))
         matches.append(found)
     kept = _shared(first, matches)
     return [
@@ -820,31 +835,33 @@ def reconcile_values(
     ]
 
 
-def _written(number: str | Mapping[str, str] | None, both: RunAndJudgments) -> str:
+def _written(number: str | Mapping[str, str] | None) -> str:
     """Write the number at hand, of users their mean."""
     if isinstance(number, Mapping):
-        given = [float(text) for text in number.values()]
-        return f"{np.mean(given):.6g}"
-    return "" if number is None else str(number).strip()
+        return f"{np.mean([float(text) for text in number.values()]):.6g}"
+    return "" if number is None else number
+
+
+def _matching(values: Mapping[Choices, float], number: str) -> list[Choices]:
+    """List the ways that give a mean."""
+    bound, target = closeness(number), float(number)
+    return [way for way, value in values.items() if abs(value - target) <= bound]
 
 
 def _gives(
-    number: str | Mapping[str, str],
+    number: Mapping[str, str],
     both: RunAndJudgments,
     values: FloatArray,
-    mean: float,
     choices: Mapping[str, str],
 ) -> bool:
-    if not isinstance(number, Mapping):
-        return abs(mean - float(number)) <= closeness(number)
-    if choices.get("mean") == "pooled":
-        return False
-    counted = ~np.isnan(values)
-    if set(number) != set(both.user_ids[counted].tolist()):
+    """Tell whether the users that count, and no others, have the given values."""
+    counted = np.flatnonzero(~np.isnan(values))
+    users = both.user_ids[counted].tolist()
+    if choices.get("mean") == "pooled" or set(number) != set(users):
         return False
     return all(
         abs(value - float(number[user])) <= closeness(number[user])
-        for user, value in zip(both.user_ids[counted].tolist(), values[counted], strict=True)
+        for user, value in zip(users, values[counted].tolist(), strict=True)
     )
 
 
