@@ -200,7 +200,7 @@ def recpack(run, qrels):
 
     _, _, scores, truth = matrices(run, liked(qrels))
     calls = {"PrecisionK": "P", "RecallK": "R", "CalibratedRecallK": "R", "HitK": "HR"}
-    calls |= {"ReciprocalRankK": "RR", "NormalizedDiscountedCumulativeGainK": "nDCG"}
+    calls |= {"ReciprocalRankK": "RR", "NDCGK": "nDCG"}
     for call, name in calls.items():
         metric = getattr(toolkit, call)(K)
         metric.calculate(truth, scores)

@@ -25,7 +25,7 @@ SHOWN = {
     "graded": ("nDCG@3",),
     "short": ("P@3", "AP@3"),
     "missing": ("P@3",),
-    "barren": ("R@3",),
+    "barren": ("P@3", "R@3"),
     "tied": ("nDCG@3",),
 }
 """Metrics of each list that the page shows: where values differ that do not on those before it."""
@@ -120,8 +120,8 @@ def explained():
     words = [convention(row) for row in rows]
     none, same = words.count("none of ours"), words.count("as here")
     return (
-        f"Of {len(rows)} recorded values {same} are what this package says, {len(rows) - same - none} "
-        f"are explained by other conventions, and {none} by none of ours."
+        f"Of {len(rows)} recorded values {same} are what this package says, "
+        f"{len(rows) - same - none} are explained by other conventions, and {none} by none of ours."
     )
 
 
