@@ -33,7 +33,8 @@ SHOWN = {
 
 def recorded():
     """Read all recorded rows, toolkit by toolkit."""
-    return [row for path in sorted(FOLDER.glob("*.csv")) for row in csv.DictReader(path.open())]
+    texts = (path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.csv")))
+    return [row for text in texts for row in csv.DictReader(text.splitlines())]
 
 
 @cache

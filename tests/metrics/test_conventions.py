@@ -217,9 +217,11 @@ def test_values_of_users_tell_more_than_their_mean():
     (mean,) = reconcile_values(both, ["R@2"], {"R@2": "0.75"})
     of_users = {"R@2": {"u": "0.5", "v": "1.0"}}
     (users,) = reconcile_values(both, ["R@2"], of_users)
-    assert users.explained and set(users.explained) <= set(mean.explained)
+    assert users.explained
+    assert set(users.explained) <= set(mean.explained)
     (turned,) = reconcile_values(both, ["R@2"], {"R@2": {"u": "1.0", "v": "0.5"}})
-    assert turned.explained == () and "none of ours" in turned.sentence()
+    assert turned.explained == ()
+    assert "none of ours" in turned.sentence()
     (lacking,) = reconcile_values(both, ["R@2"], {"R@2": {"u": "0.5"}})
     assert lacking.explained == ()
 

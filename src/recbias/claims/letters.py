@@ -87,7 +87,7 @@ def _lines(document: Document, paper: str, claims: list[Entry]) -> Iterator[str]
     yield ""
     yield (
         f"To the authors. These are {len(claims)} claims of the paper as we read them, each with "
-        "the criterion by which it is judged, the published number beside ours, and the command that "
+        "the criterion by which it is judged, the published number beside ours, and a command that "
         "shows how ours came about. They are restated in our own words: where a claim is not what "
         "the paper means, our verdict is not about the paper, and we ask you to tell us."
     )
