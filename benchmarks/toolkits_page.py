@@ -21,7 +21,7 @@ from recbias.metrics.conventions import (
 ROOT = Path(__file__).parents[1]
 FOLDER, PAGE = ROOT / "benchmarks" / "toolkits", ROOT / "book" / "toolkits.md"
 SHOWN = {
-    "plain": ("P@3", "R@3", "AP@3", "nDCG@3"),
+    "plain": ("P@3", "R@3", "HR@3", "AP@3", "nDCG@3"),
     "graded": ("nDCG@3",),
     "short": ("P@3", "AP@3"),
     "missing": ("P@3",),

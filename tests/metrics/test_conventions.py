@@ -53,6 +53,7 @@ def naive(
     none=0.0,
     strangers=False,
     pooled=False,
+    count=False,
 ):
     """Average a metric by loops that share no code with the package; None leaves a user out."""
     over, under = [], []
@@ -87,7 +88,7 @@ def naive(
         elif metric == "RR":
             value, part = (1 / places[0] if places else 0.0), 1
         elif metric == "HR":
-            value, part = float(bool(hits)), 1
+            value, part = float(len(hits) if count else bool(hits)), 1
         elif metric == "AP":
             value = sum((n + 1) / place for n, place in enumerate(places))
             part = by[divisor or "relevant"]
@@ -124,6 +125,7 @@ PLANTED = {
     "missing users left out": ("R", {"missing": None}, {("missing", "out")}),
     "none relevant counts 1": ("HR", {"none": 1.0}, {("none relevant", "1")}),
     "users without judgments count": ("AP", {"strangers": True}, {("not judged", "in")}),
+    "HR that counts hits": ("HR", {"count": True}, {("divisor", "hits")}),
     "P over the length": ("P", {"divisor": "length"}, {("divisor", "length")}),
     "P that is recall, pooled": (
         "P",

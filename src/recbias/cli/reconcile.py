@@ -46,11 +46,10 @@ def reconcile(
     if out is not None:
         write_atomically(out, table.to_csv(index=False).encode())
     width = table["meaning"].str.len().max()
-    for one in found:
-        for row in one.single().itertuples():
-            name = row.metric if not row.question else ""
-            changed = f" {row.difference:+.4f}" if row.question else ""
-            click.echo(f"{name:9} {row.meaning:{width}} {row.value:.4f}{changed}")
+    for row in table.to_dict("records"):
+        name = "" if row["question"] else row["metric"]
+        changed = f" {row['difference']:+.4f}" if row["question"] else ""
+        click.echo(f"{name:9} {row['meaning']:{width}} {row['value']:.4f}{changed}")
     asked = [one for one in found if one.theirs]
     for one in asked:
         click.echo(f"\n{one.sentence()}")

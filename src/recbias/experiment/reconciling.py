@@ -135,15 +135,17 @@ def read_theirs(file: Path) -> Theirs:
         told = ", ".join(table[keys].iloc[row])
         raise DataError(f"{file}, line {row + 2}: {told} is there twice\n{_ADVICE}")
     read: dict[str, Any] = {}
-    for row, cells in enumerate(table.itertuples(index=False)):
+    users = table["user"].str.strip() if "user" in keys else [""] * len(table)
+    rows = zip(table["metric"], users, table["value"], strict=True)
+    for line, (metric, user, value) in enumerate(rows, 2):
         try:
-            number = _number(cells.value)
+            number = _number(value)
         except ConfigError as error:
-            raise DataError(f"{file}, line {row + 2}: {error}\n{_ADVICE}") from None
+            raise DataError(f"{file}, line {line}: {error}\n{_ADVICE}") from None
         if "user" in keys:
-            read.setdefault(cells.metric, {})[cells.user.strip()] = number
+            read.setdefault(metric, {})[user] = number
         else:
-            read[cells.metric] = number
+            read[metric] = number
     return read
 
 

@@ -157,6 +157,7 @@ QUESTIONS = {
                 "retrieved": "divided by the relevant items among the first k",
                 "any": "1 for any hit",
                 "recall": "hits divided by the relevant items",
+                "hits": "the number of hits",
             },
             ("P", "R", "HR", "AP"),
             "a user with fewer than k relevant items, and one with more and a list shorter than k",
@@ -229,7 +230,7 @@ QUESTIONS = {
 _DIVISORS = {
     "P": ("k", "length", "capped"),
     "R": ("relevant", "capped"),
-    "HR": ("any", "recall"),
+    "HR": ("any", "recall", "hits"),
     "AP": ("relevant", "capped", "fitting", "retrieved", "k"),
 }
 """The first is ours."""
@@ -547,6 +548,7 @@ def _of_lists(
         any_hit, share = measure_judged(lists, ["HR", "R"], [cutoff, cutoff])
         yield {"divisor": "any"}, any_hit, one
         yield {"divisor": "recall"}, share, one
+        yield {"divisor": "hits"}, share * relevant, one
     elif name in ("RR", "AP"):
         for cut, at in {"k": cutoff, "list": None}.items():
             if cut == "list" and cutoff is None:
@@ -561,10 +563,11 @@ def _of_lists(
             yield {"divisor": "retrieved", "cut": cut}, found, one
             if cutoff is not None:
                 capped = np.minimum(cutoff, relevant)
-                by = {"capped": capped, "fitting": np.minimum(capped, length), "k": cutoff}
-                for choice, divisor in by.items():
-                    value = over_all * relevant / np.maximum(divisor, 1)
+                fitting = np.minimum(capped, length)
+                for choice, by in {"capped": capped, "fitting": fitting}.items():
+                    value = over_all * relevant / np.maximum(by, 1)
                     yield {"divisor": choice, "cut": cut}, value, one
+                yield {"divisor": "k", "cut": cut}, over_all * relevant / cutoff, one
     else:
         yield from _of_gains(view, cutoff)
 
