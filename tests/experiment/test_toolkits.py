@@ -16,12 +16,12 @@ ROOT = Path(__file__).parents[2]
 HERE = ("pytrec_eval", "ir_measures", "scikit-learn", "implicit")
 """Toolkits of the environment for tests; ranx runs in a process of its own, as it compiles."""
 NONE_OF_OURS = {
-    ("RecPack", "tied"): "its order of equal scores is that of a sort that keeps none",
+    ("RecPack", "tied"): "its order of equal scores is neither that of the file nor of ids",
     ("scikit-learn", "ignore_ties=True"): "likewise",
     (
         "scikit-learn",
         "average_precision_score",
-    ): "it ranks what is not in the list, all at one place",
+    ): "it ranks what no list holds, by one score",
 }
 """Recorded values that no convention gives: toolkit, part of the list or call, why."""
 
