@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from recbias.data.datasets import load_dataset
     from recbias.experiment.grid import Grid
     from recbias.experiment.measurement import Measurement, measure
+    from recbias.experiment.reconciling import reconcile
     from recbias.experiment.run import Results, plan, run
     from recbias.protocol.protocol import Protocol
     from recbias.recommenders import Recommender, System, line_up
@@ -30,6 +31,7 @@ __all__ = [
     "load_dataset",
     "measure",
     "plan",
+    "reconcile",
     "run",
 ]
 
@@ -46,6 +48,7 @@ __getattr__ = import_later(
         "load_dataset": "recbias.data.datasets",
         "measure": "recbias.experiment.measurement",
         "plan": "recbias.experiment.run",
+        "reconcile": "recbias.experiment.reconciling",
         "run": "recbias.experiment.run",
     },
 )

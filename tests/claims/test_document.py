@@ -22,8 +22,10 @@ from recbias._system.places import packaged
 from recbias.book import scorecard
 from recbias.book.signs import outcome
 from recbias.claims import kept
+from recbias.claims.letters import letter, papers
 from recbias.claims.reading import SCHEMA, answer_totals
 from recbias.cli.entry import main
+from recbias.errors import ConfigError
 from recbias.experiment.results import recorded_datasets
 
 ROOT = Path(__file__).parents[2]
@@ -287,3 +289,102 @@ def test_the_page_counts_from_the_document_that_the_site_ships(
     before = answer_totals(json.loads(printed))["empirical"]
     assert (int(yes), int(no)) == (before["yes"] - 1, before["no"] + 1)
     assert all("document" in each or "files_html" in each for each in shown)
+
+
+# -- letters to the authors ----------------------------------------------------------------------
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def numbers(text: str) -> set[str]:
+    return {each.rstrip(",") for each in _NUMBER.findall(text)}
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """Every text and number of a part of the document, numbers as a letter writes them."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield key
+            yield from texts_of(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts_of(each)
+    elif isinstance(value, float | int) and not isinstance(value, bool):
+        yield f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
+        yield str(value)
+    elif isinstance(value, str):
+        yield value
+
+
+def strange_numbers(letter: str, document: dict[str, Any], paper: str) -> dict[str, set[str]]:
+    """Find numbers of a letter that the record of that claim, or of the errata, does not have."""
+    blocks = re.split(r"^##+ ", letter, flags=re.M)
+    claims = {claim["id"]: claim for claim in document["claims"]}
+    errata = [each for each in document["errata"] if each["paper"] == paper]
+    strange = {}
+    for block in blocks[1:]:
+        name = "errata" if block.startswith("What may be") else block.partition(",")[0]
+        record = errata if name == "errata" else claims.get(name)
+        if record is not None:
+            known = numbers(" ".join(texts_of(record))) | {"95"}
+            if more := numbers(block) - known:
+                strange[name] = more
+    return strange
+
+
+def test_every_number_of_a_letter_is_of_the_record_of_its_claim(document: dict[str, Any]) -> None:
+    assert papers(document) == ("BCC17", "MCCRS20", "CCM20", "ATM15")
+    for paper in papers(document):
+        text = letter(document, paper)
+        assert strange_numbers(text, document, paper) == {}
+        claims = [c for c in document["claims"] if c["paper"] == paper and c["assertions"]]
+        for claim in claims:
+            assert text.count(f"\n### {claim['id']}, {claim['where']}\n") == 1
+            assert f"--explain {claim['id']}\n" in text
+        errata = [each["id"] for each in document["errata"] if each["paper"] == paper]
+        assert re.findall(r"^- \*\*(E\d+)\*\*", text, flags=re.M) == errata
+        rows = [
+            line for line in text.splitlines() if re.match(r"\| (hangs|theor|empir|defin)", line)
+        ]
+        assert sum(int(cell) for row in rows for cell in row.split("|")[2:-1]) == len(claims)
+        # The twin: a number that no record has, in a claim and in an erratum.
+        broken = text.replace("published | ours", "published 7654321 | ours")
+        broken = broken.replace("Evidence:", "Evidence: 7654321,")
+        found = strange_numbers(broken, document, paper)
+        assert found["errata"] == {"7654321"}
+        assert len(found) > len(claims) / 2
+
+
+def test_a_changed_record_changes_the_letter(document: dict[str, Any]) -> None:
+    before = letter(document, "MCCRS20")
+    claim = next(each for each in document["claims"] if each["id"] == "MCCRS20-F1-BL")
+    erratum = next(each for each in document["errata"] if each["id"] == "E20")
+    part = claim["verdicts"]["ml-1m"]["parts"][0]
+    claim["answers"]["reproduced"], part["value"], part["published"] = "no", 0.1234321, ".9191"
+    claim["verdicts"]["ml-1m"]["would decide"] = "What would decide it: more users."
+    erratum["status"] = "dropped"
+    after = letter(document, "MCCRS20")
+    assert "0.1234" in after
+    assert ".9191" in after
+    assert "more users" in after
+    assert "(*dropped*)" in after
+    assert "## Claims that do not hold by their criterion\n\n### MCCRS20-F1-BL" in after
+    unlike = set(after.splitlines()) ^ set(before.splitlines())
+    assert len(unlike) < 20  # a dozen of these are the table of counts, which gets a column
+
+
+def test_a_letter_is_about_a_paper_that_was_read() -> None:
+    told = CliRunner().invoke(main, ["claims", "--paper", "MCCRS20"])
+    assert told.exit_code == 2
+    assert "--paper and --letter go together" in told.output
+    told = CliRunner().invoke(main, ["claims", "--letter", "--paper", "CCM20", "--json"])
+    assert told.exit_code == 2
+
+
+def test_a_letter_about_another_paper_is_refused(document: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="TOIS21"):
+        letter(document, "TOIS21")
+    for claim in document["claims"]:
+        claim.pop("answers")
+    with pytest.raises(ConfigError, match="leave out --dataset"):
+        letter(document, "CCM20")

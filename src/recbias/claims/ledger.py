@@ -322,6 +322,18 @@ def _flag(name: str, entry: Mapping[str, Any], *, default: bool) -> bool:
     return value
 
 
+def titles() -> Mapping[str, str]:
+    """Give the papers of the ledger with authors, year and venue.
+
+    Examples
+    --------
+    >>> titles()["MCCRS20"]
+    'Mena-Maldonado et al. 2020 (SIGIR)'
+    """
+    papers: Mapping[str, str] = _document("claims.yaml")["meta"]["papers"]
+    return papers
+
+
 @cache
 def errata() -> tuple[Erratum, ...]:
     """Read all errata of the ledger, in its order."""

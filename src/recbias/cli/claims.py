@@ -40,6 +40,14 @@ _LIVE = "synthetic"
     help="Print which claims hold on their papers' data, on how many other recorded data sets, and "
     "the totals.",
 )
+@click.option("--paper", metavar="NAME", help="The paper that --letter is about, as MCCRS20.")
+@click.option(
+    "--letter",
+    "as_letter",
+    is_flag=True,
+    help="Print what could be sent to the authors of --paper, as Markdown: each claim, verdict, "
+    "your number beside theirs, errata.",
+)
 @click.option("--lock", "renew", is_flag=True, help="Lock new and properly replaced criteria.")
 @click.option("--unseen", is_flag=True, help="Lock also what names results still to come.")
 @table_options
@@ -49,6 +57,8 @@ def claims(
     as_csv: bool,
     explain: str | None,
     two_answers: bool,
+    paper: str | None,
+    as_letter: bool,
     renew: bool,
     unseen: bool,
     **options: Any,
@@ -61,6 +71,17 @@ def claims(
     """
     if renew:
         _lock(unseen)
+        return
+    if (paper is None) == as_letter:
+        raise ConfigError("--paper and --letter go together, as --paper MCCRS20 --letter")
+    if paper is not None:
+        if dataset is not None or explain or as_json or as_csv or two_answers:
+            raise ConfigError(
+                "--letter is about all recorded data sets, and goes with --paper alone"
+            )
+        from recbias.claims.letters import letter  # reads the ledger
+
+        click.echo(letter(json.loads(kept.document()), paper), nl=False)
         return
     if two_answers or (dataset is None and (as_json or as_csv) and not explain):
         _print(kept.document(), as_json=as_json, as_csv=as_csv)

@@ -23,6 +23,7 @@ from recbias.cli.course import course, grade
 from recbias.cli.entry import main
 from recbias.cli.listing import metrics, protocols, splits, systems
 from recbias.cli.measure import measure
+from recbias.cli.reconcile import reconcile
 from recbias.cli.table_options import (
     data_dir_option,
     finite,
@@ -67,7 +68,9 @@ _SHOWN = 5
 """Differences of a result that `verify` names."""
 
 
-for command in (audit, measure, metrics, systems, splits, protocols, claims, course, grade):
+for command in (
+    audit, measure, reconcile, metrics, systems, splits, protocols, claims, course, grade,
+):  # fmt: skip
     main.add_command(command)
 
 

@@ -10,7 +10,7 @@ import click
 from recbias.cli.table_options import CommandGroup
 
 _SECTIONS = {
-    "Begin here, with a table of your own": ("data", "measure", "audit", "trust"),
+    "Begin here, with a table of your own": ("data", "measure", "reconcile", "audit", "trust"),
     "What there is to choose from": ("metrics", "systems", "splits", "protocols"),
     "The book": ("run", "book", "claims", "verify"),
     "Teach with it": ("course", "grade"),

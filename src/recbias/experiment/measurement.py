@@ -47,7 +47,7 @@ from recbias.ranking import LISTED, RankTable, look_at_scored, rank_once, rank_u
 from recbias.recommenders.elsewhere import ScoreTable, is_trec, read_cells, read_scores
 from recbias.theory import relevant_counts
 
-__all__ = ["Measurement", "measure"]
+__all__ = ["Measurement", "judgments_of", "measure", "run_of"]
 
 _OF_LISTS = ("ILD", "Diversity")
 """Metrics of listed items that need neither training ratings nor the catalogue."""
@@ -394,7 +394,7 @@ def _by_split(
     check_data(design, metrics, split.test, f"the test of {split.test.name}")
     model = system
     if isinstance(system, type) or not callable(getattr(system, "score", None)):
-        model = _scores(system).fitted(split.train)
+        model = run_of(system).fitted(split.train)
     rule, seed_of_ties = design.rule, rank_seed(seed, split.fold)
     groups = popularity_groups(split.train, rule.n_groups) if rule.n_groups is not None else None
     sampled = [Targets(rule, design.min_rating)] if rule.others == "NN" else []
@@ -442,11 +442,11 @@ def _by_judgments(
         needs_more = metric.kind != "ranks" and metric.name not in _OF_LISTS
         if needs_more or metric.name in ("SR", "rho") or samples:
             raise _needs_split(metric, "asks for training ratings or for all items")
-    judged = _judgments(test)
+    judged = judgments_of(test)
     if not isinstance(system, type) and callable(getattr(system, "score", None)):
         raise _needs_split(type(system).__name__, "scores items by the numbers of its training")
     check_data(design, (), judged, judged.name)
-    scores = _scores(system)
+    scores = run_of(system)
     users, items = scores.known_places(judged)
     rows = scores.rows
     if (users < 0).all():
@@ -504,7 +504,7 @@ def _listed_items(
     return lists
 
 
-def _scores(system: Any) -> ScoreTable:
+def run_of(system: Any) -> ScoreTable:
     """Read a run, whatever form it has."""
     if isinstance(system, str | Path):
         file = _existing(system)
@@ -545,7 +545,7 @@ def _own_split(train: Any, test: Any) -> Split:
     return Split(both.take(~tested), test_part, np.unique(test_part.item), 0, "ready")
 
 
-def _judgments(test: Any) -> Ratings:
+def judgments_of(test: Any) -> Ratings:
     """Read judgments, whatever form they have."""
     name = str(test) if isinstance(test, str | Path) else "judgments"
     rated = _rated(test, name)

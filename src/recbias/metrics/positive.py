@@ -8,7 +8,7 @@ not. "No cutoff" is a cutoff beyond every rank. The definitions are compiled, be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numba as nb
 import numpy as np
@@ -278,6 +278,8 @@ def measure_judged(
     cutoffs: Sequence[int | None],
     gains: Sequence[FloatArray] = (),
     gain_of: Sequence[int] | None = None,
+    *,
+    discount: Callable[[FloatArray], FloatArray] = lambda rank: np.log2(rank + 1),
 ) -> FloatArray:
     """Measure lists by the metrics of this module, whatever makes an item relevant in them.
 
@@ -292,6 +294,8 @@ def measure_judged(
         What each item of `lists` gains, none negative.
     gain_of : sequence of int, optional
         Which of `gains` each nDCG looks at; the first by default. Of other metrics it is ignored.
+    discount : callable
+        What nDCG divides the gain at each of the ranks 1, 2, ... by; positive.
 
     Returns
     -------
@@ -314,7 +318,7 @@ def measure_judged(
         lists.positive,
         np.array(gains, dtype=np.float64).reshape(len(gains), len(lists.rank)),
         longest,
-        np.log2(np.arange(1, max(longest, lists.rank.max(initial=0)) + 2)),
+        np.append(1.0, discount(np.arange(1.0, max(longest, lists.rank.max(initial=0)) + 1))),
         np.array([MEASURED.index(name) for name in names], dtype=np.int64),
         np.array([_NO_CUTOFF if one is None else one for one in cutoffs], dtype=np.int64),
         np.array([0] * len(names) if gain_of is None else gain_of, dtype=np.int64),

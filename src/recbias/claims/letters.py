@@ -1,0 +1,209 @@
+"""A letter to the authors of a paper: each claim, its verdict, and their number beside ours.
+
+It says nothing that the document of all claims does not hold, and is Markdown, so that it can be
+sent as the text of a mail.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from recbias.claims.ledger import titles
+from recbias.claims.reading import NO_ASSERTION, NOT_AT_HAND, Document, group, number
+from recbias.errors import ConfigError, unknown_name
+
+Entry = Mapping[str, Any]
+
+_SECTIONS = {
+    "no": "Claims that do not hold by their criterion",
+    "partly": "Claims that hold in part",
+    "undecided": "Claims that our data leave open",
+    "not testable here": "Claims that need what our data do not have",
+    "not yet": "Claims that are not judged yet",
+    NOT_AT_HAND: "Claims about data that we do not have",
+    "yes": "Claims that hold by their criterion",
+}
+"""Verdicts in the order of the letter, with what they are called there."""
+
+_PREFERRED = "ml-1m"
+"""Of several data sets that a claim is at home on, the one whose numbers come first."""
+_LARGE = 1000
+
+
+def papers(document: Document) -> tuple[str, ...]:
+    """Name the papers that a letter can be about: those of which an assertion was read.
+
+    Examples
+    --------
+    >>> papers({"claims": [{"paper": "A", "counts as": "empirical"},
+    ...                    {"paper": "B", "counts as": "no assertion of a paper"}]})
+    ('A',)
+    """
+    read = (each["paper"] for each in document["claims"] if each["counts as"] != NO_ASSERTION)
+    return tuple(dict.fromkeys(read))
+
+
+def letter(document: Document, paper: str) -> str:
+    """Write to the authors of a paper what was found of each of its claims.
+
+    Parameters
+    ----------
+    document
+        Of all data sets with recorded results: what ``recbias claims --json`` prints.
+    paper
+        One of `papers`.
+
+    Returns
+    -------
+    str
+        Markdown. Every number is of the document: published ones as the ledger has them, ours with
+        95 % intervals, the region that the criterion accepts, and errata with their place.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such paper, or the document has no answers, as that of one data set.
+    """
+    known = papers(document)
+    if paper not in known:
+        raise unknown_name("paper", paper, known)
+    claims = [
+        each
+        for each in document["claims"]
+        if each["paper"] == paper and each["counts as"] != NO_ASSERTION
+    ]
+    if not all("answers" in claim for claim in claims):
+        raise ConfigError(
+            "a letter needs the verdicts on all recorded data sets: leave out --dataset"
+        )
+    return "\n".join(_lines(document, paper, claims)) + "\n"
+
+
+def _lines(document: Document, paper: str, claims: list[Entry]) -> Iterator[str]:
+    pilot = sum(claim["pilot seen"] for claim in claims)
+    yield f"# {titles()[paper]}: claims computed again"
+    yield ""
+    yield (
+        f"To the authors. These are {len(claims)} claims of the paper as we read them, each with "
+        "the criterion by which it is judged, the published number beside ours, and a command that "
+        "shows how ours came about. They are restated in our own words: where a claim is not what "
+        "the paper means, our verdict is not about the paper, and we ask you to tell us."
+    )
+    yield ""
+    yield (
+        f"Written by recbias {document['recbias']} from its recorded results. For {pilot} of the "
+        "claims values of ours were known when the criterion was written, which is said there. A "
+        'verdict is about the data that it names. "Refuted" means outside what the criterion '
+        "accepts on these data; other ratings, splits, systems or parameters may be why."
+    )
+    yield ""
+    yield from _counts(claims)
+    for verdict, title in _SECTIONS.items():
+        chosen = [claim for claim in claims if claim["answers"]["reproduced"] == verdict]
+        if chosen:
+            yield f"## {title}"
+            yield ""
+            for claim in chosen:
+                yield from _claim(claim)
+    yield from _errata(document, paper)
+
+
+def _counts(claims: list[Entry]) -> Iterator[str]:
+    """Count claims by verdict, what only data can tell apart from what hangs on none."""
+    counted = Counter((group(claim), claim["answers"]["reproduced"]) for claim in claims)
+    groups = list(dict.fromkeys(name for name, _ in counted))
+    verdicts = [name for name in _SECTIONS if any(counted[each, name] for each in groups)]
+    yield f"| claims | {' | '.join(verdicts)} |"
+    yield f"|---|{'---|' * len(verdicts)}"
+    for name in groups:
+        yield f"| {name} | {' | '.join(str(counted[name, verdict]) for verdict in verdicts)} |"
+    yield ""
+
+
+def _shown(claim: Entry) -> list[str]:
+    """Name the data sets whose numbers are shown: where it is at home, else where it was judged."""
+    if claim["answers"]["home"]:
+        return sorted(claim["answers"]["home"], key=lambda name: name != _PREFERRED)
+    found = claim["verdicts"]
+    return [next((name for name in found if found[name]["lead"]), next(iter(found)))]
+
+
+def _claim(claim: Entry) -> Iterator[str]:
+    names, answers = _shown(claim), claim["answers"]
+    where = "" if answers["no data"] else f", on {answers['where']}"
+    yield f"### {claim['id']}, {claim['where']}"
+    yield ""
+    yield f"> {claim['claim']}"
+    yield ""
+    told = [f"**Verdict:** {answers['reproduced']}{where}. Elsewhere: {answers['elsewhere']}."]
+    if answers["strict"] and answers["strict"] != answers["reproduced"]:
+        told.append(f"By all parts alike, details included: {answers['strict']}.")
+    if answers["corrected"]:
+        told.append(f"In the form that an erratum below corrects: {answers['corrected']}.")
+    if answers["reason"]:
+        told.append(f"Because: {answers['reason']}.")
+    told += [claim["verdicts"][name]["would decide"] for name in names]
+    if claim["published"]:
+        told.append(f"Published: {claim['published']}.")
+    if claim["pilot seen"]:
+        told.append("Values of ours were known when the criterion was written.")
+    for old in claim["earlier"]:
+        told.append(f"Another criterion was in force until {old['until']}: {old['why']}.")
+    yield "\n".join(f"- {each}" for each in dict.fromkeys(told) if each)
+    yield ""
+    for name in names:
+        if shown := [part for part in claim["verdicts"][name]["parts"] if part["decides"]]:
+            title = "no data needed" if answers["no data"] else name
+            head = f"what we find ({title})", "criterion", "published", "ours [95 % interval]"
+            yield f"| {' | '.join(head)} | part |"
+            yield "|---|---|---|---|---|"
+            yield from (_row(part, claim) for part in shown)
+            yield ""
+    if claim["errata"]:
+        yield f"Errata below that bear on it: {', '.join(claim['errata'])}."
+        yield ""
+    yield f"    recbias claims --dataset {names[0]} --explain {claim['id']}"
+    yield ""
+
+
+def _said(value: float) -> str:
+    """Write a number of ours: four digits, all of a large one."""
+    return f"{value:.0f}" if abs(value) >= _LARGE else f"{value:.4g}"
+
+
+def _row(part: Entry, claim: Entry) -> str:
+    record = next(each for each in claim["records"] if each["number"] == part["record"])
+    low, high = map(number, part["interval"])
+    ours = "not measured"
+    if part["measured"]:
+        ours = _said(number(part["value"]))
+        ours += f" [{_said(low)}, {_said(high)}]" if low != high else ""
+    reason = f" ({part['reason']})" if part["reason"] else ""
+    detail = "" if part["core"] else ", a detail"
+    form = f", corrected by {record['corrects']}" if record["corrects"] else ""
+    found = part["found"] or record["asks"]
+    cells = [found, part["claimed"], part["published"], ours]
+    cells.append(f"{part['verdict']}{reason}{detail}{form}")
+    told = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+    return f"| {' | '.join(told)} |"
+
+
+def _errata(document: Document, paper: str) -> Iterator[str]:
+    found = [each for each in document["errata"] if each["paper"] == paper]
+    if not found:
+        return
+    yield "## What may be errata"
+    yield ""
+    yield (
+        "Each with its place, what we read there, and what speaks for it. What is *suspected* is "
+        "not shown, and is a question to you."
+    )
+    yield ""
+    for each in found:
+        yield (
+            f"- **{each['id']}**, {each['where']} (*{each['status']}*): {each['what']}. "
+            f"Evidence: {each['evidence']}."
+        )
+    yield ""

@@ -1,0 +1,246 @@
+"""Conventions against plain loops: planted numbers are explained, and others are not."""
+
+import math
+import random
+import re
+
+import pytest
+
+from recbias.errors import ConfigError
+from recbias.metrics.conventions import (
+    QUESTIONS,
+    RunAndJudgments,
+    closeness,
+    departures,
+    metric_of,
+    reconcile_values,
+)
+
+K = 3
+
+
+def planted(seed: int = 47) -> tuple[dict, dict]:
+    """A run and judgments in which every convention matters."""
+    rng = random.Random(seed)
+    items = [f"i{n}" for n in range(15)]
+    run, judgments = {}, {}
+    for n in range(40):
+        user = f"u{n:02d}"
+        if n % 8 != 1:  # missing users
+            listed = rng.sample(items, 2 if n % 7 == 2 else 8)
+            run[user] = {item: float(9 - place // (1 + n % 2)) for place, item in enumerate(listed)}
+        if n % 9 != 4:  # users without judgments
+            grades = [0] if n % 10 == 3 else [0, 1, 3]
+            judged = rng.sample(items, 5 + n % 6)
+            judgments[user] = {item: rng.choice(grades) for item in judged}
+    return run, judgments
+
+
+def naive(
+    run,
+    judgments,
+    metric,
+    *,
+    id_down=False,
+    condensed=False,
+    grade=1,
+    gain=lambda g: g,
+    discount=lambda rank: math.log2(rank + 1),
+    ideal="judged",
+    divisor=None,
+    cut=True,
+    missing=0.0,
+    none=0.0,
+    strangers=False,
+    pooled=False,
+    count=False,
+):
+    """Average a metric by loops that share no code with the package; None leaves a user out."""
+    over, under = [], []
+    for user in sorted({*run, *judgments} if strangers else judgments):
+        judged = judgments.get(user, {})
+        relevant = {item for item, g in judged.items() if g >= grade}
+        if user not in run and missing is None:
+            continue
+        if not relevant:
+            if none is not None:
+                over.append(none)
+                under.append(1 if not pooled else {"k": K}.get(divisor, 0))
+            continue
+        listed = list(run.get(user, {}))  # by falling score, as they were written
+        if id_down:
+            listed = sorted(listed, reverse=True)
+            listed.sort(key=lambda item: -run[user][item])
+        if condensed:
+            listed = [item for item in listed if item in judged]
+        top = listed[:K] if cut else listed
+        hits = [item for item in top if item in relevant]
+        places = [n for n, item in enumerate(top, 1) if item in relevant]
+        by = {
+            "k": K,
+            "length": min(K, len(listed)),
+            "relevant": len(relevant),
+            "capped": min(K, len(relevant)),
+            "retrieved": len(hits),
+        }
+        if metric in ("P", "R"):
+            value, part = len(hits), by[divisor or {"P": "k", "R": "relevant"}[metric]]
+        elif metric == "RR":
+            value, part = (1 / places[0] if places else 0.0), 1
+        elif metric == "HR":
+            value, part = float(len(hits) if count else bool(hits)), 1
+        elif metric == "AP":
+            value = sum((n + 1) / place for n, place in enumerate(places))
+            part = by[divisor or "relevant"]
+        else:
+            value = sum(gain(judged[item]) / discount(top.index(item) + 1) for item in hits)
+            pool = {"judged": relevant, "top": hits, "listed": relevant & set(listed)}[ideal]
+            best = sorted((gain(judged[item]) for item in pool), reverse=True)[:K]
+            part = sum(g / discount(n) for n, g in enumerate(best, 1))
+        if pooled:
+            over.append(value)
+            under.append(part)
+        else:
+            over.append(value / part if part else 0.0)
+            under.append(1)
+    return sum(over) / sum(under)
+
+
+PLANTED = {
+    "no discount before rank 2": (
+        "nDCG",
+        {"discount": lambda rank: max(1.0, math.log2(rank))},
+        {("discount", "base 2")},
+    ),
+    "exponential gain": ("nDCG", {"gain": lambda g: 2**g - 1}, {("gain", "exponential")}),
+    "ideal list of what is retrieved, none relevant left out": (
+        "nDCG",
+        {"ideal": "listed", "none": None},
+        {("ideal", "listed"), ("none relevant", "out")},
+    ),
+    "AP over min(k, relevant)": ("AP", {"divisor": "capped"}, {("divisor", "capped")}),
+    "AP over what is retrieved": ("AP", {"divisor": "retrieved"}, {("divisor", "retrieved")}),
+    "AP over k": ("AP", {"divisor": "k"}, {("divisor", "k")}),
+    "ties by item": ("RR", {"id_down": True}, {("ties", "id down")}),
+    "missing users left out": ("R", {"missing": None}, {("missing", "out")}),
+    "none relevant counts 1": ("HR", {"none": 1.0}, {("none relevant", "1")}),
+    "users without judgments count": ("AP", {"strangers": True}, {("not judged", "in")}),
+    "HR that counts hits": ("HR", {"count": True}, {("divisor", "hits")}),
+    "P over the length": ("P", {"divisor": "length"}, {("divisor", "length")}),
+    "P that is recall, pooled": (
+        "P",
+        {"divisor": "capped", "pooled": True},
+        {("divisor", "capped"), ("mean", "pooled")},
+    ),
+    "RR without a cut": ("RR", {"cut": False}, {("cut", "list")}),
+    "condensed": ("nDCG", {"condensed": True}, {("unjudged", "removed")}),
+    "relevant from 3": ("AP", {"grade": 3}, {("relevant", "3")}),
+}
+"""By name the metric, the flags of the loops, and the departures that are to be found."""
+
+
+@pytest.fixture(scope="module")
+def found() -> dict:
+    """Each metric in all ways, once."""
+    both = RunAndJudgments.of(*planted())
+    metrics = [f"{name}@{K}" for name in ("P", "R", "HR", "RR", "AP", "nDCG")]
+    return {one.metric: one for one in reconcile_values(both, metrics)}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_each_planted_convention_is_named(found, name):
+    metric, flags, expected = PLANTED[name]
+    value = naive(*planted(), metric, **flags)
+    one = found[f"{metric}@{K}"].explain(repr(value))
+    assert value != pytest.approx(one.value, abs=1e-6)  # it matters here
+    ways = [set(departures(way, one.ours)) for way in one.explained]
+    assert expected in ways
+    assert len(ways[0]) == len(expected)
+    assert "none of ours" not in one.sentence()
+
+
+@pytest.mark.parametrize("metric", ["P", "R", "HR", "RR", "AP", "nDCG"])
+def test_without_a_convention_it_is_what_the_loops_say(found, metric):
+    value = naive(*planted(), metric)
+    one = found[f"{metric}@{K}"].explain(repr(value))
+    assert one.value == pytest.approx(value, abs=1e-12)
+    assert departures(one.explained[0], one.ours) == ()
+
+
+def test_what_no_convention_gives_is_none_of_ours(found):
+    # MAP as the mean of P@1 to P@3, which is Elliot's.
+    run, judgments = planted()
+    total = 0.0
+    for user, judged in judgments.items():
+        hits = [judged.get(item, 0) > 0 for item in list(run.get(user, {}))[:K]]
+        total += sum(sum(hits[:n]) / n for n in range(1, K + 1)) / K
+    one = found[f"AP@{K}"].explain(repr(total / len(judgments)))
+    assert one.explained == ()
+    assert "is none of ours" in one.sentence()
+
+
+def test_fewer_digits_fit_more_ways_and_all_are_listed(found):
+    value = naive(*planted(), "nDCG", gain=lambda g: 2**g - 1)
+    many = found[f"nDCG@{K}"].explain(f"{value:.2f}")
+    assert len(many.explained) > len(found[f"nDCG@{K}"].explain(repr(value)).explained)
+    assert "other way" in many.sentence()
+    assert "told apart by" in many.sentence()
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_on_its_example_all_choices_of_a_question_differ(name):
+    metric, run, judgments = QUESTIONS[name].example
+    assert len({item for of in (*run.values(), *judgments.values()) for item in of}) <= 4
+    (one,) = reconcile_values(RunAndJudgments.of(run, judgments), [metric])
+    single = one.single()
+    values = [one.value, *single.loc[single["question"] == name, "value"]]
+    # The divisors of P and HR are not those of AP, the example's metric.
+    assert len(values) == {"divisor": 5, "relevant": 2}.get(name, len(QUESTIONS[name].choices))
+    distinct = {round(value, 9) for value in values}
+    assert len(distinct) == len(values) - (name == "divisor")  # min(k, ...) of both kinds
+
+
+def test_metrics_of_one_toolkit_are_explained_together():
+    run, judgments = {"u": {"a": 2, "b": 1}}, {"u": {"b": 1}, "v": {"a": 1}}
+    both = RunAndJudgments.of(run, judgments)
+    alone = reconcile_values(both, ["RR"], {"RR": "0.5"})
+    assert len(alone[0].explained) > 1
+    theirs = {"R@2": "1.0", "RR": "0.5", "P@2": "0.5"}
+    joint = reconcile_values(both, list(theirs), theirs)
+    assert all(("missing", "out") in departures(one.explained[0], one.ours) for one in joint)
+    # Where no one answer explains all, each is explained alone.
+    apart = reconcile_values(both, ["R@2", "P@2"], {"R@2": "0.5", "P@2": "0.5"})
+    assert all(one.explained for one in apart)
+
+
+def test_values_of_users_tell_more_than_their_mean():
+    run = {"u": {"a": 2, "b": 1}, "v": {"a": 2, "b": 1}}
+    both = RunAndJudgments.of(run, {"u": {"b": 1, "c": 1}, "v": {"b": 1}})
+    (mean,) = reconcile_values(both, ["R@2"], {"R@2": "0.75"})
+    of_users = {"R@2": {"u": "0.5", "v": "1.0"}}
+    (users,) = reconcile_values(both, ["R@2"], of_users)
+    assert users.explained
+    assert set(users.explained) <= set(mean.explained)
+    (turned,) = reconcile_values(both, ["R@2"], {"R@2": {"u": "1.0", "v": "0.5"}})
+    assert turned.explained == ()
+    assert "none of ours" in turned.sentence()
+    (lacking,) = reconcile_values(both, ["R@2"], {"R@2": {"u": "0.5"}})
+    assert lacking.explained == ()
+
+
+def test_a_value_is_as_exact_as_it_is_written():
+    assert closeness("0.312") > 4e-4 > closeness("0.3120")
+    for wrong in ("", "nan", "inf", "0,31", "a"):
+        with pytest.raises(ConfigError, match="finite number"):
+            closeness(wrong)
+
+
+def test_names_of_toolkits_are_known():
+    known = ("MAP@10", "map_cut_10", "ap@10", "Recall@10", "hit_rate@10", "MRR", "recip_rank")
+    assert [metric_of(text)[0] for text in known] == ["AP", "AP", "AP", "R", "HR", "RR", "RR"]
+    with pytest.raises(ConfigError, match="nDCG@10"):
+        metric_of("nDGC@10")
+    with pytest.raises(ConfigError, match=re.escape("e.g. P@10")):
+        metric_of("precision")
+    with pytest.raises(ConfigError, match="no grade is above 0"):
+        reconcile_values(RunAndJudgments.of({"u": {"a": 1}}, {"u": {"a": 0}}), ["P@1"])
