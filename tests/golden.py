@@ -2,7 +2,7 @@
 
 ``python tests/golden.py`` renews ``golden.json``. Do so only together with a raised revision of
 what changed (golden_components.py and golden_algorithms.py tell), renewed recorded
-results and an entry under "Numbers that changed" in CHANGELOG.md.
+results and an entry in data/published/CHANGES.md.
 """
 
 from __future__ import annotations

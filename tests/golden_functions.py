@@ -2,7 +2,7 @@
 
 Criteria are under a lock; the functions that some of them call are held by these values instead,
 so that a refactoring voids nothing and a change of what they compute is seen. ``python
-tests/golden_functions.py`` renews ``golden_functions.json``: only with a reason in CHANGELOG.md,
+tests/golden_functions.py`` renews ``golden_functions.json``: only with a reason in CHANGES.md,
 since a change of a function changes criteria after their results.
 """
 

@@ -1,8 +1,8 @@
 """What every metric of the package gives on a small fixed table: the guard of its revision.
 
 ``python tests/golden_metrics.py`` renews ``golden_metrics.json``. Do so only together with a raised
-``revision`` in the declaration of each metric whose values changed, and an entry under "Numbers
-that changed" in CHANGELOG.md. A new metric needs its examples and a renewed file, no more.
+``revision`` in the declaration of each metric whose values changed, and an entry in
+data/published/CHANGES.md. A new metric needs its examples and a renewed file, no more.
 """
 
 from __future__ import annotations

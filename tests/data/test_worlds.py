@@ -270,7 +270,7 @@ def test_worlds_hold_what_their_revision_did(name: str) -> None:
     assert REVISION == 1
     assert digest_of(name) == GOLDEN[name], (
         "if that is meant, raise recbias.data.simulation.REVISION, renew these digests and what "
-        "was recorded on worlds, and say so in CHANGELOG.md"
+        "was recorded on worlds, and say so in CHANGES.md"
     )
 
 

@@ -30,7 +30,7 @@ def test_experiments_compute_what_they_did(tmp_path):
     assert not changed, (
         f"{len(changed)} values changed, e.g. {changed[:3]}: if that is meant, raise the revision "
         "of what changed, renew tests/golden.json and data/recorded, and list what changed in "
-        "CHANGELOG.md"
+        "data/published/CHANGES.md"
     )
 
 

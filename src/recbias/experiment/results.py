@@ -408,7 +408,7 @@ def _restored(
             f"{document}: computed by another revision of the code, or with other parameters (key "
             f"{record['key'][:12]}, this code has {expected[:12]})\n"
             "renew it where the data is (recbias run CHAPTER --dataset NAME --record), and list "
-            "what changed in CHANGELOG.md"
+            "what changed in data/published/CHANGES.md"
         )
     arrays: dict[str, npt.NDArray[Any]] = {}
     if record["sidecar"] is not None:
