@@ -3,8 +3,8 @@
 A room is one of `ROOMS`: modules, and the tests that should notice. These run once, to see which
 functions each of them calls; then mutants that are evenly spaced over all that there are
 (`code_mutants`) are tried one by one, each in a process of its own, by the tests that call its
-function, the shortest first. Numba is off, so that kernels are functions like others. Fails if less
-than nine in ten die. `make prove` runs it.
+function, the shortest first. A kernel is compiled anew, and tried by all tests that call anything
+of its module. Fails if less than nine in ten die. `make prove` runs it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import NamedTuple
 
-os.environ["NUMBA_DISABLE_JIT"] = "1"  # before anything is imported that compiles
-
 import pytest
+from numba.core.caching import NullCache
+from numba.core.dispatcher import Dispatcher
 
 from code_mutants import CodeMutant, code_mutants, functions_of
 
@@ -72,20 +72,20 @@ class Calls:
         """Note what is called from the fixtures of a test to its end."""
         found = self.of_test.setdefault(item.nodeid, set())
 
-        def note(frame: FrameType, event: str, _: object) -> None:
-            if event == "call" and (name := self._codes.get(frame.f_code)):
+        def note(frame: FrameType, _event: str, _argument: object) -> None:
+            if name := self._codes.get(frame.f_code):
                 found.add(name)
 
         started = time.perf_counter()
-        sys.setprofile(note)
+        sys.settrace(note)
         try:
             return (yield)
         finally:
-            sys.setprofile(None)
+            sys.settrace(None)
             self.seconds[item.nodeid] = time.perf_counter() - started
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what fails as the code is: without Numba, say."""
+        """Note what fails as the code is."""
         if report.failed:
             self.failed.append(report.nodeid)
 
@@ -115,6 +115,12 @@ def functions_in(names: Sequence[str]) -> dict[str, FunctionType]:
     return found
 
 
+def kernels_of(module: str) -> dict[FunctionType, Dispatcher]:
+    """Give the compiled functions of a module by what they are compiled from."""
+    members = vars(sys.modules[module]).values()
+    return {each.py_func: each for each in members if isinstance(each, Dispatcher)}
+
+
 def dies(mutant: CodeMutant, tests: Sequence[str]) -> bool:
     """Say whether a test fails, or hangs, with the mutant in its place."""
     child = os.fork()
@@ -122,6 +128,10 @@ def dies(mutant: CodeMutant, tests: Sequence[str]) -> bool:
         signal.alarm(PATIENCE)
         status = 1
         try:
+            kernels = kernels_of(mutant.function.__module__)
+            for kernel in kernels.values() if mutant.function in kernels else ():
+                kernel._cache = NullCache()  # what is on the disk stays what it is
+                kernel._reset_overloads()
             with mutant():
                 status = int(run_tests(tests) == 0)
         finally:
@@ -138,12 +148,18 @@ def main() -> int:
     asked = parser.parse_args()
     room = ROOMS[asked.room]
     functions = functions_in(room.modules)
+    kernel_names: dict[str, list[str]] = defaultdict(list)
+    for name, function in functions.items():
+        if function in kernels_of(function.__module__):
+            kernel_names[function.__module__].append(name)
     calls = Calls({function.__code__: name for name, function in functions.items()})
     run_tests([str(TESTS / each) for each in room.tests], calls)
     callers = defaultdict(list)
     for test in sorted(calls.seconds, key=calls.seconds.__getitem__):
         if test not in calls.failed:
-            for name in calls.of_test[test]:
+            called = calls.of_test[test]
+            within = {functions[name].__module__ for name in called}
+            for name in called | {name for module in within for name in kernel_names[module]}:
                 callers[name].append(test)
     print(f"{len(calls.seconds)} tests, {len(calls.failed)} fail without a mutant and are left out")
     every = [
