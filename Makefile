@@ -10,7 +10,7 @@ PART ?=
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: book test lint prove lock clean
+.PHONY: book test lint prove release lock clean
 
 book: $(READY)
 	$(BIN)/recbias book $(DATASETS)
@@ -31,6 +31,11 @@ lint: $(READY)
 # results of the data that is here, computed anew (PART=recorded); more examples.
 prove: $(READY)
 	PYTHONPATH=tests/site $(BIN)/python tests/prove.py $(PART)
+
+# Nothing is released that rests on a part of `prove` that failed, or on code that changed since.
+release: $(READY)
+	PYTHONPATH=tests/site $(BIN)/python tests/prove.py --stale
+	$(BIN)/hatchling build --directory _build/release
 
 # Versions and hashes for all platforms and Python versions; no addresses.
 lock:

@@ -1,9 +1,11 @@
 """What takes too long for each change, in parts: ``python tests/prove.py [PART ...]``.
 
-A part is a list of steps, each a command. What a step said is kept with its date and revision under
-``_build/prove/PART``; a step that passed at this revision is not run again, so that a part that was
-stopped goes on where it was. ``--again`` runs it anew. A part that takes more than its time ends,
-and fails, before its next step.
+A part is a list of steps, each a command, and the paths that it stands on. What a step came to is
+kept with its date, revision and last line in ``data/proof/PART.json``, which is committed and shown
+on the page *Proof*; all that it said is below ``_build/prove``. A step that passed is run again
+only where something that it stands on has changed since, so that a part that was stopped goes on.
+``--again`` runs it anyway; ``--stale`` only lists what is stale, and fails where anything is. A
+part that takes more than its time ends, and fails, before its next step.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from odd_pages import PAGES
 from planted_grids import PLANTED
@@ -24,12 +27,14 @@ from recbias.claims import claims
 from recbias.claims.records import criteria_of
 from recbias.data.datasets import dataset_info, state
 from recbias.experiment.results import SIMULATIONS
+from recbias.experiment.store import write_atomically
 from recbias.experiment.verification import listed_datasets
 
 ROOT = Path(__file__).resolve().parents[1]
-KEPT = ROOT / "_build/prove"
+RESULTS, KEPT = ROOT / "data/proof", ROOT / "_build/prove"
 MINUTES = 150
 
+ROOMS_OF_CODE = ("metrics", "resampling", "verdicts")
 ROOMS = sorted(path.name for path in (ROOT / "tests").iterdir() if list(path.glob("test_*.py")))
 
 
@@ -51,85 +56,147 @@ def _verifiable() -> list[str]:
     ]
 
 
-def parts() -> dict[str, dict[str, list[str]]]:
-    """Name the steps of each part, and their commands."""
+class Part(NamedTuple):
+    """What is run, and what would change its outcome."""
+
+    steps: dict[str, list[str]]
+    stands_on: tuple[str, ...]
+
+
+COMPUTES = tuple(
+    f"src/recbias/{room}"
+    for room in ("data", "protocol", "recommenders", "ranking", "metrics", "stats", "experiment")
+)
+"""The rooms that values come from."""
+
+
+def parts() -> dict[str, Part]:
+    """Name the parts."""
     examples = ["-m", "pytest", "-q", "--hypothesis-profile=prove"]
     return {
-        "criteria": {
-            topic.replace(" ", "_"): _python("tests/prove_mutants.py", *_claims_of(topic))
-            for topic in PLANTED
-        },
-        "checks": {"chapter_1": _python("-m", "pytest", "-q", "-s", "tests/prove_checks.py")},
-        "stops": {"rounds": _python("tests/prove_stops.py")},
-        "tables": {page: _python("tests/prove_tables.py", "--page", page) for page in PAGES},
-        "sizes": {"tests_and_intervals": _python("tests/prove_sizes.py")},
-        "audits": {"worlds": _python("tests/prove_audits.py")},
-        "course": {"class_of_a_hundred": _python("tests/prove_course.py")},
-        "examples": {room: _python(*examples, f"tests/{room}") for room in ROOMS},
-        # All that is recorded of what is here, which takes hours: a full run belongs here, and what
-        # is kept of it has its date. A change has the sample that its commit draws (.ci/run).
-        "recorded": {
-            name: _python("-m", "recbias_command", "verify", "--workers", "2", "--dataset", name)
-            for name in _verifiable()
-        },
-        "slow": {"tests": _python("-m", "pytest", "-q", "-m", "slow")},
-    }
+        "criteria": Part(
+            {topic.replace(" ", "_"): _python("tests/prove_mutants.py", *_claims_of(topic))
+             for topic in PLANTED},
+            ("src/recbias/claims", "data/published", "tests/planted_verdicts", "tests/mutants.py"),
+        ),
+        "checks": Part(
+            {"chapter_1": _python("-m", "pytest", "-q", "-s", "tests/prove_checks.py")},
+            ("src/recbias/book/chapters/design_alternatives", "tests/prove_checks.py"),
+        ),
+        "code": Part(
+            {room: _python("tests/prove_code.py", room) for room in ROOMS_OF_CODE},
+            tuple(f"src/recbias/{room}" for room in ("metrics", "stats", "claims")),
+        ),
+        "stops": Part(
+            {"rounds": _python("tests/prove_stops.py")},
+            ("src/recbias/_system", "src/recbias/experiment", "tests/prove_stops.py"),
+        ),
+        "tables": Part(
+            {page: _python("tests/prove_tables.py", "--page", page) for page in PAGES},
+            ("src/recbias/data", "src/recbias/book", "notebooks", "tests/prove_tables.py"),
+        ),
+        "sizes": Part(
+            {"tests_and_intervals": _python("tests/prove_sizes.py")},
+            ("src/recbias/stats", "src/recbias/metrics", "tests/prove_sizes.py"),
+        ),
+        "audits": Part(
+            {"worlds": _python("tests/prove_audits.py")},
+            ("src/recbias/audit", "src/recbias/multiverse", "tests/prove_audits.py"),
+        ),
+        "course": Part(
+            {"class_of_a_hundred": _python("tests/prove_course.py")},
+            ("src/recbias/book/course", "src/recbias/book/exercises.py", "tests/prove_course.py"),
+        ),
+        "examples": Part(
+            {room: _python(*examples, f"tests/{room}") for room in ROOMS}, ("src", "tests")
+        ),
+        # All that is recorded of what is here, which takes hours: a full run belongs here. A change
+        # has the sample that its commit draws (.ci/run).
+        "recorded": Part(
+            {name: _python("-m", "recbias_command", "verify", "--workers", "2", "--dataset", name)
+             for name in _verifiable()},
+            (*COMPUTES, "data/recorded"),
+        ),
+        "slow": Part({"tests": _python("-m", "pytest", "-q", "-m", "slow")}, ("src", "tests")),
+    }  # fmt: skip
 
 
 def revision() -> str:
     """Name the state of the tree; empty where it has changes that are not committed."""
-    changed = subprocess.run(
-        ["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    named = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    return "" if changed.stdout.strip() else named.stdout.strip()
+    return "" if _git("status", "--porcelain") else _git("rev-parse", "HEAD") or ""
 
 
-def to_do(
-    part: str, steps: Mapping[str, Sequence[str]], at: str, *, again: bool
-) -> Iterator[tuple[str, Sequence[str]]]:
-    """List the steps that have not passed at a revision."""
-    for step, command in steps.items():
-        kept = KEPT / part / f"{step}.json"
-        if not again and at and kept.is_file():
-            found = json.loads(kept.read_text())
-            if (found["revision"], found["passed"]) == (at, True):
-                print(f"{part}/{step}: passed on {found['date']}")
-                continue
-        yield step, command
+def _git(*arguments: str) -> str | None:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+    return None if done.returncode else done.stdout.strip()
 
 
-def prove(part: str, steps: Mapping[str, Sequence[str]], *, again: bool = False) -> list[str]:
+@cache
+def _changed(revision: str, paths: tuple[str, ...]) -> str:
+    """Say what has changed below paths since a revision, also what is not committed."""
+    if not revision:
+        return "run on changes that are not committed"
+    names = _git("diff", "--name-only", revision, "--", *paths)
+    if names is None:
+        return f"revision {revision[:8]} is not in this history"
+    changed = names.splitlines()
+    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+    return f"{changed[0]}{more} changed since" if changed else ""
+
+
+def kept(part: str) -> dict[str, dict[str, object]]:
+    """Read what the steps of a part came to."""
+    path = RESULTS / f"{part}.json"
+    return dict(json.loads(path.read_text())) if path.is_file() else {}
+
+
+def why_stale(part: str, step: str, stands_on: tuple[str, ...]) -> str:
+    """Say why a step has to be run; empty if it passed and stands."""
+    found = kept(part).get(step)
+    if found is None:
+        return "never run"
+    if not found["passed"]:
+        return f"failed on {found['date']}"
+    return _changed(str(found["revision"]), stands_on)
+
+
+def prove(name: str, part: Part, *, again: bool = False) -> list[str]:
     """Run the steps of a part, and name those that failed or had no time left."""
-    at, start, failed = revision(), time.monotonic(), []
-    paths = os.pathsep.join(
-        str(ROOT / folder) for folder in ("tests", "tests/site", "tests/book/course")
-    )
+    start, failed = time.monotonic(), []
+    paths = os.pathsep.join(str(ROOT / folder) for folder in ("tests", "tests/site"))
     environment = {**os.environ, "PYTHONPATH": paths}
-    for step, command in to_do(part, steps, at, again=again):
-        if time.monotonic() - start > 60 * MINUTES:
-            failed.append(f"{part}/{step}: no time left")
+    for step, command in part.steps.items():
+        if not again and not why_stale(name, step, part.stands_on):
+            print(f"{name}/{step}: passed on {kept(name)[step]['date']}, and stands")
             continue
-        print(f"{part}/{step}", flush=True)
+        if time.monotonic() - start > 60 * MINUTES:
+            failed.append(f"{name}/{step}: no time left")
+            continue
+        print(f"{name}/{step}", flush=True)
         begun = time.monotonic()
-        (KEPT / part).mkdir(parents=True, exist_ok=True)
-        with (KEPT / part / f"{step}.log").open("w") as log:
+        log = KEPT / name / f"{step}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("w") as file:
             ended = subprocess.run(
-                command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
+                command, cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT
             )
         passed = ended.returncode == 0
+        said = [line.strip() for line in log.read_text().splitlines() if line.strip()]
+        # What was run has a revision only where nothing of it was changed and not committed.
+        clean = not _git("status", "--porcelain", "--", *part.stands_on)
         found = {
-            "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="minutes"),
-            "revision": at,
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "revision": (_git("rev-parse", "HEAD") or "") if clean else "",
             "passed": passed,
             "seconds": round(time.monotonic() - begun),
+            "said": said[-1] if said else "",
         }
-        (KEPT / part / f"{step}.json").write_text(json.dumps(found, indent=1) + "\n")
-        print(f"{part}/{step}: {'passed' if passed else 'FAILED'} in {found['seconds']} s")
+        RESULTS.mkdir(exist_ok=True)
+        text = json.dumps({**kept(name), step: found}, indent=1, sort_keys=True) + "\n"
+        write_atomically(RESULTS / f"{name}.json", text.encode())
+        print(f"{name}/{step}: {'passed' if passed else 'FAILED'} in {found['seconds']} s")
         if not passed:
-            failed.append(f"{part}/{step}: see {KEPT / part / step}.log")
+            failed.append(f"{name}/{step}: see {log}")
     return failed
 
 
@@ -138,11 +205,20 @@ def main() -> int:
     known = parts()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("part", nargs="*", choices=[*known, []], help=f"of {', '.join(known)}")
-    parser.add_argument("--again", action="store_true", help="also what passed already")
+    parser.add_argument("--again", action="store_true", help="also what passed and stands")
+    parser.add_argument("--stale", action="store_true", help="only list what has to be run")
     asked = parser.parse_args()
-    failed = [
-        each for part in asked.part or known for each in prove(part, known[part], again=asked.again)
-    ]
+    chosen = asked.part or list(known)
+    if asked.stale:
+        stale = {
+            f"{name}/{step}": reason
+            for name in chosen
+            for step in known[name].steps
+            if (reason := why_stale(name, step, known[name].stands_on))
+        }
+        print("\n".join(map(": ".join, stale.items())) or "nothing is stale")
+        return int(bool(stale))
+    failed = [each for name in chosen for each in prove(name, known[name], again=asked.again)]
     print("\n".join(failed) or "all passed")
     return int(bool(failed))
 

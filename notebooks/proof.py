@@ -1,0 +1,34 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+#   recbias:
+#     summary: true
+# ---
+
+# %% [markdown] tags=["general"]
+# (sec-proof)=
+# # Proof
+#
+# What this project promises of itself, what measures each promise, and what that came to. What a change must pass is
+# measured at every change, and nothing is published that fails it. What takes hours is a part of `make prove`: its
+# last outcome stands here with its date and commit, also where it failed or was not run.
+# `python tests/prove.py --stale` lists what has to be run again since the code that it stands on changed.
+
+# %% tags=["hide-input", "remove-output"]
+from IPython.display import HTML
+
+from recbias.book.proof import proof_html
+
+# %% tags=["parameters"]
+dataset: str = "ml-1m"  # the promises hang on no data
+
+# %% tags=["hide-input"]
+HTML(proof_html())

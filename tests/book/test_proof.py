@@ -1,0 +1,101 @@
+"""Promises name what measures them, and their page shows what that came to."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import prove
+from recbias.book import proof
+
+ROOT = Path(__file__).resolve().parents[2]
+STEPS = [
+    line.partition('"')[2].partition('"')[0]
+    for line in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+    if "step " in line and '"' in line
+]
+
+
+def is_there(measure: str) -> bool:
+    kind, _, name = measure.partition(" ")
+    if kind == "ci":
+        return any(step.startswith(name) for step in STEPS)
+    if kind == "prove":
+        part, _, step = name.partition("/")
+        known = prove.parts()
+        return part in known and (not step or step in known[part].steps)
+    path, _, test = measure.partition("::")
+    return (ROOT / path).is_file() and f"def {test}(" in (ROOT / path).read_text() + "def ("
+
+
+@pytest.mark.parametrize("goal", proof.goals(), ids=lambda goal: goal.name)
+def test_what_measures_a_promise_exists(goal: proof.Goal) -> None:
+    assert goal.by
+    assert [each for each in goal.by if not is_there(each)] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["ci no such step", "prove nothing", "prove stops/nothing", "tests/none.py",
+             "tests/test_hygiene.py::test_nothing"],
+)  # fmt: skip
+def test_a_name_of_nothing_is_noticed(name: str) -> None:
+    assert not is_there(name)
+
+
+def test_the_page_shows_what_failed_and_what_was_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {
+        "date": "2026-11-27",
+        "revision": "0123456789",
+        "passed": False,
+        "seconds": 120,
+        "said": "<b>",
+    }
+    (tmp_path / "stops.json").write_text(json.dumps({"rounds": found}))
+    (tmp_path / "goals.yaml").write_text(
+        "G1: {goal: one, by: [prove stops/rounds]}\nG2: {goal: two, by: [prove sizes]}\n"
+    )
+    monkeypatch.setattr(proof, "_folder", lambda: tmp_path)
+    page = proof.proof_html()
+    assert (
+        "stops/rounds, 2026-11-27 at 01234567: <strong>failed</strong> in 2 min; &lt;b&gt;" in page
+    )
+    assert "sizes: <strong>not run</strong>" in page
+
+
+def test_what_changed_since_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def git(*arguments: str) -> str:
+        person = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+        command = ["git", *person, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    monkeypatch.setattr(prove, "ROOT", tmp_path)
+    monkeypatch.setattr(prove, "RESULTS", tmp_path)
+    git("init", "-q")
+    for name in ("code", "other"):
+        (tmp_path / name).write_text("one")
+        git("add", name)
+        git("commit", "-qm", name)
+    at = git("rev-parse", "HEAD")
+    result = {"date": "2026-11-27", "revision": at, "passed": True}
+
+    def why(**changed: object) -> str:
+        prove._changed.cache_clear()
+        (tmp_path / "sizes.json").write_text(json.dumps({"step": {**result, **changed}}))
+        return prove.why_stale("sizes", "step", ("code",))
+
+    assert prove.why_stale("sizes", "step", ("code",)) == "never run"
+    assert why() == ""
+    assert why(passed=False) == "failed on 2026-11-27"
+    assert why(revision="0" * 40)
+    assert why(revision="") == "run on changes that are not committed"
+    (tmp_path / "other").write_text("two")
+    assert why() == ""
+    (tmp_path / "code").write_text("two")
+    assert why() == "code changed since"
+    git("commit", "-qam", "changed")
+    assert why() == "code changed since"
+    assert why(revision=git("rev-parse", "HEAD")) == ""

@@ -1,0 +1,187 @@
+"""Mutate code that makes numbers, and tell what tests notice: ``python tests/prove_code.py ROOM``.
+
+A room is one of `ROOMS`: modules, and the tests that should notice. These run once, to see which
+functions each of them calls; then mutants that are evenly spaced over all that there are
+(`code_mutants`) are tried one by one, each in a process of its own, by the tests that call its
+function, the shortest first. A kernel is compiled anew, and tried by all tests that call anything
+of its module. Fails if less than nine in ten die. `make prove` runs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import io
+import os
+import pkgutil
+import signal
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import NamedTuple
+
+import pytest
+from numba.core.caching import NullCache
+from numba.core.dispatcher import Dispatcher
+
+from code_mutants import CodeMutant, code_mutants, functions_of
+
+TESTS = Path(__file__).parent
+LEAST, MOST_MUTANTS, PATIENCE = 0.9, 400, 120
+"""Share that has to die; how many are tried; seconds until one is hung, and so noticed."""
+
+
+class Room(NamedTuple):
+    """Modules, and where the tests are that should notice what is wrong with them."""
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+ROOMS = {
+    "metrics": Room(("recbias.metrics",), ("metrics",)),
+    "resampling": Room(("recbias.stats",), ("stats", "metrics/test_aggregation.py")),
+    "verdicts": Room(
+        tuple(
+            f"recbias.claims.{name}"
+            for name in ("regions", "judging", "evaluation", "values", "parts", "home", "deciding")
+        ),
+        ("claims",),
+    ),
+}
+
+SAME: dict[tuple[str, str], str] = {}
+"""Mutants that change nothing, by function and line, and why."""
+
+
+class Calls:
+    """Which functions each test calls, and how long it takes: a plugin of pytest."""
+
+    def __init__(self, codes: dict[CodeType, str]) -> None:
+        self._codes = codes
+        self.of_test: dict[str, set[str]] = {}
+        self.seconds: dict[str, float] = {}
+        self.failed: list[str] = []
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Note what is called from the fixtures of a test to its end."""
+        found = self.of_test.setdefault(item.nodeid, set())
+
+        def note(frame: FrameType, _event: str, _argument: object) -> None:
+            if name := self._codes.get(frame.f_code):
+                found.add(name)
+
+        started = time.perf_counter()
+        sys.settrace(note)
+        try:
+            return (yield)
+        finally:
+            sys.settrace(None)
+            self.seconds[item.nodeid] = time.perf_counter() - started
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what fails as the code is."""
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+
+def run_tests(named: Sequence[str], *plugins: object) -> int:
+    """Run tests in this process, without a word."""
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        return int(
+            pytest.main(
+                ["-q", "-x" if not plugins else "-q", "-p", "no:cacheprovider", *named],
+                plugins=list(plugins),
+            )
+        )
+
+
+def functions_in(names: Sequence[str]) -> dict[str, FunctionType]:
+    """Name the functions of modules, and of all modules of a package."""
+    found = {}
+    for name in names:
+        module = importlib.import_module(name)
+        inner = [
+            f"{name}.{each.name}" for each in pkgutil.iter_modules(getattr(module, "__path__", []))
+        ]
+        for each in [module, *map(importlib.import_module, inner)]:
+            for called, function in functions_of(each).items():
+                found[f"{each.__name__}.{called}"] = function
+    return found
+
+
+def kernels_of(module: str) -> dict[FunctionType, Dispatcher]:
+    """Give the compiled functions of a module by what they are compiled from."""
+    members = vars(sys.modules[module]).values()
+    return {each.py_func: each for each in members if isinstance(each, Dispatcher)}
+
+
+def dies(mutant: CodeMutant, tests: Sequence[str]) -> bool:
+    """Say whether a test fails, or hangs, with the mutant in its place."""
+    child = os.fork()
+    if not child:
+        signal.alarm(PATIENCE)
+        status = 1
+        try:
+            kernels = kernels_of(mutant.function.__module__)
+            for kernel in kernels.values() if mutant.function in kernels else ():
+                kernel._cache = NullCache()  # what is on the disk stays what it is
+                kernel._reset_overloads()
+            with mutant():
+                status = int(run_tests(tests) == 0)
+        finally:
+            os._exit(1 - status if status in (0, 1) else 1)
+    _, ended = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(ended) != 0
+
+
+def main() -> int:
+    """Try the mutants of a room, and print which live."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("room", choices=ROOMS)
+    parser.add_argument("--most", type=int, default=MOST_MUTANTS)
+    asked = parser.parse_args()
+    room = ROOMS[asked.room]
+    functions = functions_in(room.modules)
+    kernel_names: dict[str, list[str]] = defaultdict(list)
+    for name, function in functions.items():
+        if function in kernels_of(function.__module__):
+            kernel_names[function.__module__].append(name)
+    calls = Calls({function.__code__: name for name, function in functions.items()})
+    run_tests([str(TESTS / each) for each in room.tests], calls)
+    callers = defaultdict(list)
+    for test in sorted(calls.seconds, key=calls.seconds.__getitem__):
+        if test not in calls.failed:
+            called = calls.of_test[test]
+            within = {functions[name].__module__ for name in called}
+            for name in called | {name for module in within for name in kernel_names[module]}:
+                callers[name].append(test)
+    print(f"{len(calls.seconds)} tests, {len(calls.failed)} fail without a mutant and are left out")
+    every = [
+        mutant for name, function in functions.items() for mutant in code_mutants(name, function)
+    ]
+    step = max(1, len(every) // asked.most)
+    print(f"{len(every)} mutants of {len(functions)} functions, every {step}th is tried")
+    alive, unseen, n_tried = [], [], 0
+    for mutant in every[::step]:
+        name = mutant.what.partition(", ")[0]
+        n_tried += 1
+        if not callers[name]:
+            unseen.append(mutant)
+        elif not dies(mutant, callers[name]):
+            alive.append(mutant)
+            print(f"lives: {mutant.what}: {mutant.line}", flush=True)
+    for mutant in unseen:
+        print(f"no test calls: {mutant.what}: {mutant.line}")
+    share = 1 - (len(alive) + len(unseen)) / n_tried
+    print(f"{share:.1%} of {n_tried} mutants die; {len(alive)} live, {len(unseen)} no test calls")
+    return int(share < LEAST)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
