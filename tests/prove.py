@@ -163,7 +163,8 @@ def why_stale(part: str, step: str, stands_on: tuple[str, ...]) -> str:
 def prove(name: str, part: Part, *, again: bool = False) -> list[str]:
     """Run the steps of a part, and name those that failed or had no time left."""
     start, failed = time.monotonic(), []
-    paths = os.pathsep.join(str(ROOT / folder) for folder in ("tests", "tests/site"))
+    folders = ("tests", "tests/site", "tests/book/course")
+    paths = os.pathsep.join(str(ROOT / folder) for folder in folders)
     environment = {**os.environ, "PYTHONPATH": paths}
     for step, command in part.steps.items():
         if not again and not why_stale(name, step, part.stands_on):
