@@ -820,6 +820,10 @@ stated
 # check that says whether the answer is right. The checks need the installed package and nothing
 # else; each takes seconds. Solutions fold out on the page; on paper they are left out.
 #
+# :::{drill} precision
+# Among **all items** (AI), what is P@3 of this list? Liked items are relevant.
+# :::
+#
 # ````{exercise} The ceiling
 # :label: ex-ceiling
 #

@@ -747,6 +747,10 @@ stated
 # Four, from easy to hard, with starter code to be completed where the dots are, and a check that says
 # whether the answer is right. The checks need the installed package and nothing else.
 #
+# :::{drill} runs
+# Five runs, each with **one relevant item** among sampled ones. What is 1RP@n, their mean?
+# :::
+#
 # ````{exercise} What is left
 # :label: ex-thinned
 #

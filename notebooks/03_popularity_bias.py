@@ -620,6 +620,10 @@ stated
 # Four, from easy to hard, with starter code and a check that says whether the answer is right.
 # Solutions fold out on the page; on paper they are left out.
 #
+# :::{drill} complement
+# A random split left this much of an item in training. How many **relevant test ratings** do you expect?
+# :::
+#
 # ````{exercise} What is left for the test
 # :label: ex-complement
 #

@@ -740,6 +740,10 @@ HTML(pages.options_details(results))
 #
 # Four, from easy to hard, each with a check that says whether the answer is right.
 #
+# :::{drill} bpref
+# What is **bpref** of this list? All that the user has rated is in it.
+# :::
+#
 # ````{exercise} A mean over percentiles
 # :label: ex-p1r
 #

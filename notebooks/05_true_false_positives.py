@@ -676,6 +676,10 @@ stated
 # Four, from easy to hard, with starter code and a check that says whether the answer is right.
 # Solutions fold out on the page; on paper they are left out.
 #
+# :::{drill} condensed
+# What is P@3 of the **condensed** list: what the user has not rated is taken out first?
+# :::
+#
 # ````{exercise} What the rest of a list may be
 # :label: ex-possible
 #

@@ -565,6 +565,10 @@ stated
 # Four, from easy to hard, with starter code and a check that says whether the answer is right.
 # Solutions fold out on the page; on paper they are left out.
 #
+# :::{drill} gini
+# What is the **Gini coefficient** of these five counts?
+# :::
+#
 # ````{exercise} Who is long tail?
 # :label: ex-head
 #

@@ -670,6 +670,10 @@ stated
 # Four, from easy to hard, with starter code and a check that says whether the answer is right.
 # Solutions fold out on the page; on paper they are left out.
 #
+# :::{drill} ndcg
+# What is **nDCG@3**, with the stars as gains? The list holds everything that the user has rated.
+# :::
+#
 # ````{exercise} Who is in the mean
 # :label: ex-averages
 #

@@ -427,6 +427,10 @@ stated
 # Three, from easy to hard, with starter code and a check that says whether the answer is right.
 # Solutions fold out on the page; on paper they are left out.
 #
+# :::{drill} turning
+# Eight universes of three decisions. How many decisions **turn the winner by themselves**, from the start (– – –)?
+# :::
+#
 # ````{exercise} Four universes
 # :label: ex-four-universes
 #
