@@ -39,7 +39,30 @@ _CHAPTER = re.compile(r"notebooks/\d\d_")
 _LINK = re.compile(r"</?a\b[^>]*>")
 _IDS = re.compile(r' (?:id|name)="(?!predict-|picture-)[^"]*"')
 _SPACE = re.compile(r"\s+")
+_IN_BRACKETS = re.compile(r"\s*\([^()]*(?:Fig|Table|numref|[A-Z]{3,}\d\d-)[^()]*\)")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*])")
+
+
+PICTURE = (1220, 640)
+LEAST_PIXELS = 16
+"""Of the smallest text of a figure that a slide shows; those with smaller text have none."""
+
+_BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+_SIZE = re.compile(r"(?:font:[^;\"]*?|font-size: ?)([\d.]+)px")
+
+
+def least_text(svg: str) -> float:
+    """Give the size of the smallest text of a picture that fills a slide, in pixels of 1280.
+
+    Examples
+    --------
+    >>> least_text('<svg viewBox="0 0 610 100"><text style="font: 9px serif">a</text></svg>')
+    18.0
+    """
+    box, sizes = _BOX.search(svg), [float(size) for size in _SIZE.findall(svg)]
+    if not box or not sizes:
+        return 0.0
+    return min(sizes) * min(PICTURE[0] / float(box[1]), PICTURE[1] / float(box[2]))
 
 
 @dataclass
@@ -144,6 +167,9 @@ def slides_of(app: Sphinx, doctree: nodes.document) -> list[Slide]:
         for node in section.findall()
         if type(node).__name__ == "predict" and _NO_SLIDES.match(section[0].astext())
     ]
+    for paragraph in doctree.findall(nodes.paragraph):
+        if paragraph.astext().startswith("After this chapter"):
+            slides += _aims(reader, paragraph)
     for section in sections:
         head = section[0].astext()
         if head.startswith("Exercises"):
@@ -166,11 +192,13 @@ def _lead_slides(reader: _Reader, title: str, lead: Sequence[nodes.Node]) -> lis
     answer = _first(reader.html(*bound[0])) if bound else ""
     notes = [reader.inline(node) for node in paragraphs]
     slides = [Slide("title", title, f"<p>{answer}</p>", notes)]
-    slides += _figures(reader, title, list(lead))
+    slides += _figures(reader, title, list(lead), reader.html(*bound[0]) if bound else "")
     return slides
 
 
-def _figures(reader: _Reader, title: str, children: Sequence[nodes.Node]) -> list[Slide]:
+def _figures(
+    reader: _Reader, title: str, children: Sequence[nodes.Node], skip: str = ""
+) -> list[Slide]:
     """Give each figure a slide, with what follows it on the page as notes; and bound sentences."""
     slides: list[Slide] = []
     for node in children:
@@ -181,7 +209,7 @@ def _figures(reader: _Reader, title: str, children: Sequence[nodes.Node]) -> lis
             slides += _prediction(reader, node)
             continue
         for figure in [n for n in node.findall(nodes.figure) if not _is_folded(n)]:
-            if picture := reader.picture(figure):
+            if (picture := reader.picture(figure)) and least_text(picture) >= LEAST_PIXELS:
                 told = [reader.inline(each) for each in figure.findall(nodes.caption)]
                 told += [reader.inline(each) for each in figure.findall(nodes.legend)]
                 slides.append(Slide("figure", title, picture, told))
@@ -191,8 +219,9 @@ def _figures(reader: _Reader, title: str, children: Sequence[nodes.Node]) -> lis
             if slides and _words("".join(slides[-1].notes)) < 150:
                 slides[-1].notes.append(reader.inline(paragraph))
             for bound in _sentences(paragraph):
-                said = reader.html(*bound)
-                if 8 <= _words(said) <= MOST_WORDS:
+                said, plain = reader.html(*bound), nodes.Element("", *bound).astext().strip()
+                is_whole = plain[:1].isupper() and plain.endswith(".")
+                if said not in skip and is_whole and 8 <= _words(said) <= MOST_WORDS:
                     slides.append(Slide("sentence", title, f"<p>{said}</p>"))
     return slides
 
@@ -208,9 +237,6 @@ def _section(reader: _Reader, section: nodes.section) -> list[Slide]:
         tables = [n for n in section.findall(nodes.table) if not _is_folded(n)]
         if tables:
             slides.append(Slide("table", title, reader.html(tables[0]), notes))
-        for node in paragraphs:
-            if node.astext().startswith("After this chapter"):
-                slides += _aims(reader, node)
     return slides + _figures(reader, title, section.children[1:])
 
 
@@ -219,8 +245,7 @@ def _aims(reader: _Reader, paragraph: nodes.paragraph) -> list[Slide]:
     text = re.sub(r"<em>About.*", "", reader.inline(paragraph))
     text = re.sub(r"<strong>.*?</strong>", "", text).strip().rstrip(".")
     aims = [re.sub(r"^and ", "", each.strip()) for each in text.split(";")]
-    rows = "".join(f"<li>{aim}</li>" for aim in aims)
-    return [Slide("aims", "After this chapter you can", f"<ul>{rows}</ul>")]
+    return _listed("aims", "After this chapter you can", aims, [""] * len(aims))
 
 
 def _prediction(reader: _Reader, block: nodes.Element) -> list[Slide]:
@@ -241,44 +266,52 @@ def _prediction(reader: _Reader, block: nodes.Element) -> list[Slide]:
         return [Slide("predict", "Predict, then look", f"<p>{question}</p>{body}", notes)]
     *before, asked = re.split(r"(?<=[.:])\s+(?=[A-Z])", question)
     slides = []
-    if before:
-        slides.append(Slide("context", "Predict, then look", f"<p>{' '.join(before)}</p>"))
+    if _words(question) <= MOST_WORDS and _words(" ".join(before)) > MOST_WORDS // 5:
+        slides.append(Slide("context", "Predict, then look", f"<p>{question}</p>"))
+    else:
+        notes.insert(0, " ".join(before))
     return [*slides, Slide("predict", asked, body, notes)]
 
 
 def _rules(reader: _Reader, section: nodes.section) -> list[Slide]:
-    """Show what each rule has in bold; the rest is said."""
-    title = reader.inline(section[0])
+    """Show the first sentence of each rule; the rest is said."""
     rules, notes = [], []
     for item in section.findall(nodes.list_item):
         strong = next(iter(item.findall(nodes.strong)), None)
-        if strong is not None:
-            rules.append(reader.inline(strong))
-            notes.append(reader.inline(item[0]) if len(item) else "")
+        if strong is not None and isinstance(item.parent, nodes.enumerated_list) and len(item):
+            whole = reader.inline(item[0])
+            rule = _IN_BRACKETS.sub("", _first(whole, 1)).rstrip(" ,:.")
+            rules.append(rule if _words(rule) <= MOST_WORDS // 2 else reader.inline(strong))
+            notes.append(whole)
+    return _listed("rules", reader.inline(section[0]), rules, notes, "ol")
+
+
+def _listed(
+    kind: str, title: str, rows: Sequence[str], notes: Sequence[str], tag: str = "ul"
+) -> list[Slide]:
+    """Part a list into slides of not too many words."""
     slides: list[Slide] = []
-    rows: list[str] = []
-    said: list[str] = []
-    start = 1
-    for number, (rule, note) in enumerate(zip(rules, notes, strict=True), start=1):
-        if rows and _words("".join([*rows, rule])) > MOST_WORDS:
-            slides.append(_rules_slide(title, start, rows, said))
-            rows, said, start = [], [], number
-        rows.append(f"<li>{rule}</li>")
-        said.append(note)
-    return [*slides, _rules_slide(title, start, rows, said)] if rows else slides
-
-
-def _rules_slide(title: str, start: int, rows: Sequence[str], notes: list[str]) -> Slide:
-    return Slide("rules", title, f'<ol start="{start}">{"".join(rows)}</ol>', notes)
+    start = 0
+    for end in range(1, len(rows) + 1):
+        if end == len(rows) or _words(" ".join(rows[start : end + 1])) > MOST_WORDS:
+            items = "".join(f"<li>{row}</li>" for row in rows[start:end])
+            number = f' start="{start + 1}"' if tag == "ol" else ""
+            body = f"<{tag}{number}>{items}</{tag}>"
+            slides.append(Slide(kind, title, body, list(notes[start:end])))
+            start = end
+    return slides
 
 
 def _exercises(reader: _Reader, section: nodes.section) -> list[Slide]:
     """Name the exercises."""
-    found = [n for n in section.findall() if type(n).__name__.startswith("exercise_node")]
-    names = [reader.inline(next(iter(each.findall(nodes.title)))) for each in found]
-    names = [re.sub(r"^Exercise [\d.]+\s*|^\((.*)\)$", r"\1", name) for name in names]
-    rows = "".join(f"<li>{name.strip('() ')}</li>" for name in names)
-    return [Slide("exercises", "Exercises", f"<ol>{rows}</ol>")] if rows else []
+    names = [
+        reader.inline(node)
+        for node in section.findall()
+        if type(node).__name__ == "exercise_title"
+        for node in [next(iter(node.findall(nodes.inline)), node)]
+    ]
+    names = [re.sub(r"^Exercise [\d.]*\s*\(?|\)$", "", name.strip()) for name in names]
+    return _listed("exercises", "Exercises", names, [""] * len(names), "ol")[:1]
 
 
 def _summary(reader: _Reader, section: nodes.section) -> list[Slide]:

@@ -20,6 +20,7 @@ from recbias._system.places import cache_dir, clone_root
 from recbias.cli.audit import audit
 from recbias.cli.claims import claims
 from recbias.cli.entry import main
+from recbias.cli.exam import exam
 from recbias.cli.listing import metrics, protocols, splits, systems
 from recbias.cli.measure import measure
 from recbias.cli.table_options import (
@@ -66,7 +67,7 @@ _SHOWN = 5
 """Differences of a result that `verify` names."""
 
 
-for command in (audit, measure, metrics, systems, splits, protocols, claims):
+for command in (audit, measure, metrics, systems, splits, protocols, claims, exam):
     main.add_command(command)
 
 
