@@ -286,6 +286,9 @@ CALLS: dict[str, Callable[[int], Any]] = {
         seed=seed,
     )[1][0],
     "experiment.reduction.resampled_draws": lambda seed: resampled_draws("uniform 0.2", 3, seed),
+    "book.exams.make_exams": lambda seed: "".join(
+        exam.markdown(key=True) for exam in make_exams(seed)
+    ),
     "stats.resampling.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
     "stats.resampling.draw_weights": lambda seed: draw_weights(3, 50, rng=_rng(seed)),
     "experiment.cells.rank_seed": lambda seed: np.array(rank_seed(seed, 0)),
@@ -411,6 +414,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ),
 }
 NOT_CALLED = {
+    "book.exams.write_exams": "writes what make_exams draws",
     "audit.design.own_design": "keeps a seed, and draws nothing",
     "recommenders.elsewhere.FromScores.fit": "reads what was computed elsewhere",
     "recommenders.base.Recommender.fit": "a protocol without a body",

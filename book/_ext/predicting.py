@@ -105,7 +105,9 @@ class PredictDirective(SphinxDirective):
         for mark in marks:
             mark.parent.remove(mark)
         right = marks[0]["right"] if marks else ""
-        if any(number.isdecimal() and not 1 <= int(number) <= len(first) for number in right.split()):
+        if any(
+            number.isdecimal() and not 1 <= int(number) <= len(first) for number in right.split()
+        ):
             raise self.error(f"predict: right is {right}, of {len(first)} options")
         question, messages = self.parse_inline(self.arguments[0], lineno=self.lineno)
         choice = predict_choice("", group=f"predict-{self.env.new_serialno('predict')}")
@@ -127,7 +129,9 @@ def _is_line(item: nodes.Node) -> bool:
 
 # -- HTML ------------------------------------------------------------------------------------------
 def _visit_predict(translator: Any, node: nodes.Element) -> None:
-    marks = f' data-right="{node["right"]}" data-key="{escape(node["key"])}"' if node["right"] else ""
+    marks = (
+        f' data-right="{node["right"]}" data-key="{escape(node["key"])}"' if node["right"] else ""
+    )
     translator.body.append(f'<div class="predict" id="{node["ids"][0]}"{marks}>\n')
 
 

@@ -22,10 +22,14 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from teaching import told_of
+
 __all__ = ["MOST_SLIDES", "MOST_WORDS", "Slide", "setup", "slides_of"]
 
 MOST_SLIDES = 20
 MOST_WORDS = 45
+MOST_LISTED = 60
+"""Words of a list, whose lines are short."""
 MINUTES = {
     "title": 1, "aims": 1, "table": 4, "figure": 3, "context": 1, "predict": 3, "sentence": 1,
     "rules": 2, "exercises": 1, "summary": 1,
@@ -38,12 +42,13 @@ _NO_SLIDES = re.compile(
 _CHAPTER = re.compile(r"notebooks/\d\d_")
 _LINK = re.compile(r"</?a\b[^>]*>")
 _IDS = re.compile(r' (?:id|name)="(?!predict-|picture-)[^"]*"')
+_MARK = re.compile(r'<span class="finding"[^>]*>')
 _SPACE = re.compile(r"\s+")
 _IN_BRACKETS = re.compile(r"\s*\([^()]*(?:Fig|Table|numref|[A-Z]{3,}\d\d-)[^()]*\)")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*])")
 
 
-PICTURE = (1220, 640)
+PICTURE = (1220, 630)
 LEAST_PIXELS = 16
 """Of the smallest text of a figure that a slide shows; those with smaller text have none."""
 
@@ -96,7 +101,7 @@ class _Reader:
         for node in found:
             visitor = self._app.builder.create_translator(node.document, self._app.builder)
             node.walkabout(visitor)
-            written.append("".join(visitor.body))
+            written.append(_MARK.sub("<span>", "".join(visitor.body)))
         html = _IDS.sub("", _LINK.sub("", "".join(written)))
         return html.strip() if "<svg" in html else _SPACE.sub(" ", html).strip()
 
@@ -128,17 +133,17 @@ def _within(node: nodes.Node, name: str) -> bool:
     return False
 
 
-def _sentences(paragraph: nodes.paragraph) -> Iterator[list[nodes.Node]]:
-    """Give what stands between the marks of each bound sentence of a paragraph."""
-    inside: list[nodes.Node] | None = None
+def _sentences(paragraph: nodes.paragraph) -> Iterator[tuple[str, list[nodes.Node]]]:
+    """Give the mark of each bound sentence of a paragraph, and what stands in it."""
+    mark, inside = "", list[nodes.Node]()
     for node in paragraph.children:
         text = node.astext() if isinstance(node, nodes.raw) else ""
         if 'class="finding"' in text:
-            inside = []
-        elif text == "</span>" and inside is not None:
-            yield inside
-            inside = None
-        elif inside is not None:
+            mark, inside = text, []
+        elif text == "</span>" and mark:
+            yield mark, inside
+            mark = ""
+        elif mark:
             inside.append(node)
 
 
@@ -153,8 +158,8 @@ def _first(html: str, most: int = MOST_WORDS) -> str:
     return taken
 
 
-def slides_of(app: Sphinx, doctree: nodes.document) -> list[Slide]:
-    """Make the slides of a chapter from its resolved page."""
+def slides_of(app: Sphinx, doctree: nodes.document, exercises: Sequence[str] = ()) -> list[Slide]:
+    """Make the slides of a chapter from its resolved page, and the names of its exercises."""
     reader = _Reader(app)
     (chapter,) = (node for node in doctree.children if isinstance(node, nodes.section))
     title = reader.inline(chapter[0])
@@ -173,7 +178,7 @@ def slides_of(app: Sphinx, doctree: nodes.document) -> list[Slide]:
     for section in sections:
         head = section[0].astext()
         if head.startswith("Exercises"):
-            slides += _exercises(reader, section)
+            slides += _exercises(exercises)
         elif head.startswith("Summary"):
             slides += _summary(reader, section)
         elif head.startswith("What to do"):
@@ -189,10 +194,10 @@ def slides_of(app: Sphinx, doctree: nodes.document) -> list[Slide]:
 def _lead_slides(reader: _Reader, title: str, lead: Sequence[nodes.Node]) -> list[Slide]:
     paragraphs = [node for node in lead if isinstance(node, nodes.paragraph)]
     bound = [each for node in paragraphs for each in _sentences(node)]
-    answer = _first(reader.html(*bound[0])) if bound else ""
+    answer = _first(reader.html(*bound[0][1])) if bound else ""
     notes = [reader.inline(node) for node in paragraphs]
     slides = [Slide("title", title, f"<p>{answer}</p>", notes)]
-    slides += _figures(reader, title, list(lead), reader.html(*bound[0]) if bound else "")
+    slides += _figures(reader, title, list(lead), reader.html(*bound[0][1]) if bound else "")
     return slides
 
 
@@ -218,11 +223,12 @@ def _figures(
                 continue
             if slides and _words("".join(slides[-1].notes)) < 150:
                 slides[-1].notes.append(reader.inline(paragraph))
-            for bound in _sentences(paragraph):
-                said, plain = reader.html(*bound), nodes.Element("", *bound).astext().strip()
+            for mark, bound in _sentences(paragraph):
+                said = reader.html(*bound)
+                plain = "".join(each.astext() for each in bound).strip()
                 is_whole = plain[:1].isupper() and plain.endswith(".")
                 if said not in skip and is_whole and 8 <= _words(said) <= MOST_WORDS:
-                    slides.append(Slide("sentence", title, f"<p>{said}</p>"))
+                    slides.append(Slide("sentence", title, f"<p>{mark}{said}</span></p>"))
     return slides
 
 
@@ -293,7 +299,7 @@ def _listed(
     slides: list[Slide] = []
     start = 0
     for end in range(1, len(rows) + 1):
-        if end == len(rows) or _words(" ".join(rows[start : end + 1])) > MOST_WORDS:
+        if end == len(rows) or _words(" ".join(rows[start : end + 1])) > MOST_LISTED:
             items = "".join(f"<li>{row}</li>" for row in rows[start:end])
             number = f' start="{start + 1}"' if tag == "ol" else ""
             body = f"<{tag}{number}>{items}</{tag}>"
@@ -302,16 +308,9 @@ def _listed(
     return slides
 
 
-def _exercises(reader: _Reader, section: nodes.section) -> list[Slide]:
+def _exercises(names: Sequence[str]) -> list[Slide]:
     """Name the exercises."""
-    names = [
-        reader.inline(node)
-        for node in section.findall()
-        if type(node).__name__ == "exercise_title"
-        for node in [next(iter(node.findall(nodes.inline)), node)]
-    ]
-    names = [re.sub(r"^Exercise [\d.]*\s*\(?|\)$", "", name.strip()) for name in names]
-    return _listed("exercises", "Exercises", names, [""] * len(names), "ol")[:1]
+    return _listed("exercises", "Exercises", list(map(escape, names)), [""] * len(names), "ol")
 
 
 def _summary(reader: _Reader, section: nodes.section) -> list[Slide]:
@@ -386,7 +385,8 @@ def deck_html(slides: Sequence[Slide], title: str, page: str, edition: str, math
         f'<link rel="stylesheet" href="../_static/reveal/reveal.css">\n'
         f'<link rel="stylesheet" href="../_static/slides.css">\n{math}'
         f"<noscript><style>.reveal, .reveal .slides, .reveal .slides > section {{ display: block; "
-        f"position: static; transform: none; height: auto; overflow: visible }}</style></noscript>\n"
+        f"position: static; transform: none; height: auto; overflow: visible }}</style>"
+        f"</noscript>\n"
         f'</head>\n<body>\n<main class="reveal"><div class="slides">\n{body}\n</div></main>\n'
         f'<script src="../_static/reveal/reveal.js"></script>\n'
         f'<script src="../_static/reveal/notes.js"></script>\n'
@@ -412,7 +412,7 @@ def write_deck(
     """Write the slides of a chapter beside its edition, and link them from it."""
     if not doctree or not _CHAPTER.match(pagename):
         return
-    slides = slides_of(app, doctree)
+    slides = slides_of(app, doctree, told_of(app.env).get(pagename, {}).get("exercises", ()))
     name = pagename.rpartition("/")[2]
     titles = app.config.bookkit_titles
     edition = titles.get(app.config.bookkit_edition, app.config.bookkit_edition)

@@ -23,13 +23,12 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-__all__ = ["MINUTES", "WORDS", "parts_of", "setup"]
+__all__ = ["MINUTES", "WORDS", "parts_of", "setup", "told_of"]
 
 WORDS = 200
 """That are read in a minute."""
 MINUTES = {"figure": 1.5, "predict": 2.0, "exercise_node": 8.0, "exercise_enumerable_node": 8.0}
 """That each of these takes beside its words."""
-READ = "read"
 EXERCISES = "Exercises"
 _LEFT_OUT = re.compile(r"Verdicts|What we had to decide|On your data")
 """Sections that nobody reads in class."""
@@ -87,14 +86,20 @@ def read_chapter(app: Sphinx, doctree: nodes.document) -> None:
     told = [n for n in chapter.findall(nodes.paragraph) if n.astext().startswith("After this")]
     text = re.sub(r"\s+", " ", told[0].astext()) if told else ""
     aims, _, needs = text.partition(" About ")
-    _kept(app.env)[docname] = {
+    told_of(app.env)[docname] = {
         "aims": aims.partition(" you can ")[2].rstrip("."),
         "needs": needs.partition("; ")[2].rstrip("."),
         "parts": parts_of(chapter),
+        "exercises": [
+            node.astext()
+            for node in chapter.findall()
+            if type(node).__name__ == "exercise_subtitle"
+        ],
     }
 
 
-def _kept(env: BuildEnvironment) -> dict[str, Any]:
+def told_of(env: BuildEnvironment) -> dict[str, Any]:
+    """Give by chapter what was kept: aims, needs, parts with minutes, names of exercises."""
     if not hasattr(env, "chapter_parts"):
         env.chapter_parts = {}  # type: ignore[attr-defined]
     kept: dict[str, Any] = env.chapter_parts  # type: ignore[attr-defined]
@@ -103,18 +108,18 @@ def _kept(env: BuildEnvironment) -> dict[str, Any]:
 
 def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     """Drop a chapter that is read anew (env-purge-doc)."""
-    _kept(env).pop(docname, None)
+    told_of(env).pop(docname, None)
 
 
 def merge(app: Sphinx, env: BuildEnvironment, docnames: set[str], other: BuildEnvironment) -> None:
     """Take what another process read (env-merge-info)."""
-    _kept(env).update({name: _kept(other)[name] for name in docnames & set(_kept(other))})
+    told_of(env).update({name: told_of(other)[name] for name in docnames & set(told_of(other))})
 
 
 def fill_tables(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Write the tables (doctree-resolved)."""
     for place in list(doctree.findall(chapter_table)):
-        chapters = sorted(_kept(app.env).items())
+        chapters = sorted(told_of(app.env).items())
         made = _whole if place["whole"] else _sums
         place.replace_self(made(app, docname, chapters))
 

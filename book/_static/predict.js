@@ -176,7 +176,7 @@
     if (waiting.length < questions.filter((each) => each.marked).length) {
       const button = element("button", "Forget my predictions");
       button.type = "button";
-      button.className = "btn btn-sm btn-outline-secondary";
+      button.className = "btn btn-sm";
       button.addEventListener("click", () => {
         questions.forEach((each) => each.forget());
         count();

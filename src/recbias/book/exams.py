@@ -223,7 +223,7 @@ def _is_mixed(stars: npt.NDArray[np.int64]) -> bool:
     kept = stars[stars > 0]
     return (
         2 <= _liked(stars).sum() <= 4
-        and 1 <= (kept < 4).sum()
+        and (kept < 4).sum() >= 1
         and len(kept) >= 4
         and _liked(stars[:5]).sum() not in (0, _liked(kept[:4]).sum())
     )
@@ -366,8 +366,8 @@ def _floor(of: _Class) -> Task:
     return Task(
         "What part is skew?",
         f"In the class's world Popularity lists 5 items for each of {len(of.test)} users. The test "
-        f"has {tested} ratings, {relevant} of them relevant. Without taste every rating is relevant "
-        "with the same chance, whatever the item.",
+        f"has {tested} ratings, {relevant} of them relevant. Without taste every rating is "
+        "relevant with the same chance, whatever the item.",
         (
             ("places in lists", "with a test rating", "with a relevant one"),
             (str(places), str(rated), str(hits)),
@@ -441,7 +441,7 @@ def _pairs(of: _Class) -> Task:
             Question(
                 "The share of the pairs of items that the two put in opposite orders",
                 sum(both) / len(both),
-                f"{sum(both)} of {len(both)} pairs, in which the item with more likes has more dislikes",
+                f"{sum(both)} of {len(both)} pairs, in which the more liked is more disliked, too",
                 points=3,
             ),
         ),

@@ -10,8 +10,8 @@ line whose condition is met decides; where none is, the data leave the question 
     :::
 
 A condition names a finding (as `recbias.book.findings` does) and what became of it: its verdict
-(``holds``, ``refuted``, ``open``, or several joined by ``or``; any if none is named), a bound on its
-value (``above 1``, ``below 2.5``), the system that was chosen (``of Random``), in this order.
+(``holds``, ``refuted``, ``open``, or several joined by ``or``; any if none is named), a bound on
+its value (``above 1``, ``below 2.5``), the system that was chosen (``of Random``), in this order.
 Conditions are joined by ``and``. ``2 3`` says that both options are right, ``none`` that no one is.
 What theory decides is one number: ``:::{right} 2``.
 
@@ -125,5 +125,5 @@ def _is_met(text: str, known: Mapping[str, Finding]) -> bool:
         return True
     if finding.value is None:
         return False
-    above = finding.value > float(condition["bound"])
-    return above == (condition["side"] == "above")
+    bound = float(condition["bound"])
+    return finding.value > bound if condition["side"] == "above" else finding.value < bound
