@@ -30,6 +30,8 @@ MOST_SLIDES = 20
 MOST_WORDS = 45
 MOST_LISTED = 60
 """Words of a list, whose lines are short."""
+MOST_RULE = 32
+"""Words of a rule; of a longer one its words in bold are shown."""
 MINUTES = {
     "title": 1, "aims": 1, "table": 4, "figure": 3, "context": 1, "predict": 3, "sentence": 1,
     "rules": 2, "exercises": 1, "summary": 1,
@@ -195,6 +197,7 @@ def _lead_slides(reader: _Reader, title: str, lead: Sequence[nodes.Node]) -> lis
     paragraphs = [node for node in lead if isinstance(node, nodes.paragraph)]
     bound = [each for node in paragraphs for each in _sentences(node)]
     answer = _first(reader.html(*bound[0][1])) if bound else ""
+    answer = re.sub(r"[;:,](?=(?:</\w+>)*$)", ".", answer)
     notes = [reader.inline(node) for node in paragraphs]
     slides = [Slide("title", title, f"<p>{answer}</p>", notes)]
     slides += _figures(reader, title, list(lead), reader.html(*bound[0][1]) if bound else "")
@@ -287,7 +290,7 @@ def _rules(reader: _Reader, section: nodes.section) -> list[Slide]:
         if strong is not None and isinstance(item.parent, nodes.enumerated_list) and len(item):
             whole = reader.inline(item[0])
             rule = _IN_BRACKETS.sub("", _first(whole, 1)).rstrip(" ,:.")
-            rules.append(rule if _words(rule) <= MOST_WORDS // 2 else reader.inline(strong))
+            rules.append(rule if _words(rule) <= MOST_RULE else reader.inline(strong))
             notes.append(whole)
     return _listed("rules", reader.inline(section[0]), rules, notes, "ol")
 

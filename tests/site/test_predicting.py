@@ -52,7 +52,7 @@ def test_question_options_and_answer_stand_on_the_page_without_a_script(tmp_path
     page, warnings = build(tmp_path, QUESTION)
     assert "ERROR" not in warnings
     assert "WARNING" not in warnings
-    block = page[page.index('<div class="predict">') :]
+    block = page[page.index('<div class="predict"') :]
     legend = re.search(r"<legend>(.*?)</legend>", block, re.DOTALL)
     assert legend
     assert "<em>it</em>" in legend[1]
@@ -91,7 +91,7 @@ def test_what_is_incomplete_is_an_error_that_says_where(
 ) -> None:
     page, warnings = build(tmp_path, f"# Page\n\ntext\n\n::::{{predict}} Why?\n{body}\n::::\n")
     assert f"index.md:5: ERROR: predict: {error}" in warnings
-    assert '<div class="predict">' not in page
+    assert '<div class="predict"' not in page
 
 
 def test_a_question_is_needed(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_question_is_needed(tmp_path: Path) -> None:
 
 def test_the_book_has_it_with_numbers_and_the_notebook_too(site: Path) -> None:
     page = (site / "notebooks/01_tiny.html").read_text(encoding="utf-8")
-    block = page[page.index('<div class="predict">') :]
+    block = page[page.index('<div class="predict"') :]
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", block))
     assert "more than 2.0? it is more it is less than that it is the same" in text
     assert "_static/predict.js" in page
@@ -157,7 +157,8 @@ def test_a_prediction_is_kept_over_a_reload_and_can_be_forgotten(site: Path, bro
     page.click(".predict-count button")
     assert page.locator(".predict input:checked").count() == 0
     assert page.locator(".predict input:enabled").count() == 3
-    assert page.evaluate("localStorage.length") == 0
+    kept = page.evaluate("Object.keys(localStorage)")  # the theme keeps its colours there
+    assert not [key for key in kept if key.startswith("recbias/")]
     page.close()
     context.close()
 
@@ -190,14 +191,14 @@ def test_where_the_browser_keeps_nothing_the_visit_is_counted(
     context = browser.new_context()
     page = context.new_page()
     errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("pageerror", lambda error: errors.append(error.stack or str(error)))
     page.add_init_script(broken)
     page.goto((site / "notebooks/01_tiny.html").as_uri())
     page.locator(".predict label").first.click()
     page.click(".predict summary")
     assert " of 1 right." in page.inner_text(".predict-count strong")
     assert "keeps nothing" in page.inner_text(".predict-count")
-    assert errors == []
+    assert not [error for error in errors if "predict.js" in error], "the theme's are its own"
     context.close()
 
 
