@@ -392,7 +392,6 @@ def deck_html(slides: Sequence[Slide], title: str, page: str, edition: str, math
         f"</noscript>\n"
         f'</head>\n<body>\n<main class="reveal"><div class="slides">\n{body}\n</div></main>\n'
         f'<script src="../_static/reveal/reveal.js"></script>\n'
-        f'<script src="../_static/reveal/notes.js"></script>\n'
         f"<script>window.deck = {json.dumps(_CONFIG)};</script>\n"
         f'<script src="../_static/slides.js"></script>\n</body>\n</html>\n'
     )
