@@ -343,7 +343,7 @@ def _trimmed(slides: list[Slide]) -> list[Slide]:
 
 # -- the deck ------------------------------------------------------------------------------------
 _CONFIG = {
-    "width": 1280, "height": 720, "margin": 0.03, "center": False, "hash": True,
+    "width": 1280, "height": 720, "margin": 0, "center": False, "hash": True,
     "transition": "none", "backgroundTransition": "none", "slideNumber": "c/t",
     "pdfSeparateFragments": False, "pdfMaxPagesPerSlide": 1,
 }  # fmt: skip
