@@ -421,10 +421,10 @@ def _pairs(of: _Class) -> Task:
             chosen.append(int(item))
         if len(chosen) == 4:
             break
-    likes = [int(liked[item]) for item in chosen]
-    dislikes = [int(counts[item] - liked[item]) for item in chosen]
+    of_hits = [int(liked[item]) for item in chosen]
+    of_misses = [int(counts[item] - liked[item]) for item in chosen]
     both = [
-        (likes[a] > likes[b]) != (dislikes[a] < dislikes[b])
+        (of_hits[a] > of_hits[b]) != (of_misses[a] < of_misses[b])
         for a in range(len(chosen))
         for b in range(a)
     ]
@@ -434,8 +434,8 @@ def _pairs(of: _Class) -> Task:
         "many hits as can be, another as few misses as can be.",
         (
             ("item", *"ABCD"[: len(chosen)]),
-            ("likes", *map(str, likes)),
-            ("dislikes", *map(str, dislikes)),
+            ("likes", *map(str, of_hits)),
+            ("dislikes", *map(str, of_misses)),
         ),
         (
             Question(
