@@ -157,7 +157,24 @@ def _first(html: str, most: int = MOST_WORDS) -> str:
         if taken and _words(joined) > most:
             break
         taken = joined
-    return taken
+    return _closed(taken)
+
+
+def _closed(html: str) -> str:
+    """Close what a piece of HTML opens.
+
+    Examples
+    --------
+    >>> _closed("<strong>Why? <em>So.</em>")
+    '<strong>Why? <em>So.</em></strong>'
+    """
+    opened: list[str] = []
+    for end, name in re.findall(r"<(/?)([a-z]\w*)\b[^>]*>", html):
+        if not end:
+            opened.append(name)
+        elif name in opened:
+            del opened[len(opened) - 1 - opened[::-1].index(name) :]
+    return html + "".join(f"</{name}>" for name in reversed(opened))
 
 
 def slides_of(app: Sphinx, doctree: nodes.document, exercises: Sequence[str] = ()) -> list[Slide]:
@@ -251,7 +268,7 @@ def _section(reader: _Reader, section: nodes.section) -> list[Slide]:
 
 def _aims(reader: _Reader, paragraph: nodes.paragraph) -> list[Slide]:
     """Part what one can do after the chapter into a list."""
-    text = re.sub(r"<em>About.*", "", reader.inline(paragraph))
+    text = re.sub(r"<em>About.*|\. (?:<em>)?You need.*", "", reader.inline(paragraph))
     text = re.sub(r"<strong>.*?</strong>", "", text).strip().rstrip(".")
     aims = [re.sub(r"^and ", "", each.strip()) for each in text.split(";")]
     return _listed("aims", "After this chapter you can", aims, [""] * len(aims))
@@ -289,7 +306,7 @@ def _rules(reader: _Reader, section: nodes.section) -> list[Slide]:
         strong = next(iter(item.findall(nodes.strong)), None)
         if strong is not None and isinstance(item.parent, nodes.enumerated_list) and len(item):
             whole = reader.inline(item[0])
-            rule = _IN_BRACKETS.sub("", _first(whole, 1)).rstrip(" ,:.")
+            rule = _closed(_IN_BRACKETS.sub("", _first(whole, 1)).rstrip(" ,:."))
             rules.append(rule if _words(rule) <= MOST_RULE else reader.inline(strong))
             notes.append(whole)
     return _listed("rules", reader.inline(section[0]), rules, notes, "ol")

@@ -384,6 +384,9 @@ SCREEN = (1280, 720)
 SLIDE_FAULTS = """
 most => {
   const slide = Reveal.getCurrentSlide(), scale = Reveal.getScale(), found = [];
+  if (!slide.parentElement.matches('.slides') || slide.querySelector('section')) {
+    found.push('within another: a tag is left open');
+  }
   const seen = e => !e.closest('aside, mjx-container, .column') && e.getClientRects().length
     && [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim());
   for (const e of [...slide.querySelectorAll('*')].filter(seen)) {
@@ -408,6 +411,10 @@ most => {
 """
 
 
+UNCOVERED = ".reveal :is(.backgrounds, .pause-overlay, .progress, .controls) { display: none }"
+"""Layers without text, behind which axe-core can tell no colour."""
+
+
 def deck_faults(page: Page, path: Path, *, fully: bool) -> list[str]:
     """Show each slide of a deck, then lay it out for paper."""
     page.wait_for_function("window.Reveal?.isReady()", timeout=PATIENCE)
@@ -415,7 +422,10 @@ def deck_faults(page: Page, path: Path, *, fully: bool) -> list[str]:
     faults = []
     if not FEWEST_SLIDES <= number <= MOST_SLIDES:
         faults.append(f"{number} slides, not {FEWEST_SLIDES} to {MOST_SLIDES}")
+    if page.locator(".slides > section").count() != number:
+        faults.append("slides within slides: a tag is left open")
     start_axe(page)
+    page.add_style_tag(content=UNCOVERED)
     if fully:
         faults += axe_findings(page)
     for place in range(number):
