@@ -26,7 +26,6 @@ import recbias
 from recbias import line_up
 from recbias._system.streams import stream
 from recbias.audit import audit
-from recbias.book.exams import make_exams
 from recbias.data.datasets import Dataset, dataset_info, registry
 from recbias.data.datasets.download import downloads
 from recbias.data.ratings import Ratings
@@ -287,9 +286,6 @@ CALLS: dict[str, Callable[[int], Any]] = {
         seed=seed,
     )[1][0],
     "experiment.reduction.resampled_draws": lambda seed: resampled_draws("uniform 0.2", 3, seed),
-    "book.exams.make_exams": lambda seed: np.frombuffer(
-        "".join(exam.markdown(key=True) for exam in make_exams(seed)).encode(), np.uint8
-    ),
     "stats.resampling.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
     "stats.resampling.draw_weights": lambda seed: draw_weights(3, 50, rng=_rng(seed)),
     "experiment.cells.rank_seed": lambda seed: np.array(rank_seed(seed, 0)),
@@ -415,7 +411,6 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ),
 }
 NOT_CALLED = {
-    "book.exams.write_exams": "writes what make_exams draws",
     "audit.design.own_design": "keeps a seed, and draws nothing",
     "recommenders.elsewhere.FromScores.fit": "reads what was computed elsewhere",
     "recommenders.base.Recommender.fit": "a protocol without a body",
