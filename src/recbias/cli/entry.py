@@ -12,7 +12,8 @@ from recbias.cli.table_options import CommandGroup
 _SECTIONS = {
     "Begin here, with a table of your own": ("data", "measure", "audit", "trust"),
     "What there is to choose from": ("metrics", "systems", "splits", "protocols"),
-    "The book": ("run", "book", "claims", "verify", "exam"),
+    "The book": ("run", "book", "claims", "verify"),
+    "Teach with it": ("course", "grade", "exam"),
 }
 """How the help groups the commands; what is in no section comes last."""
 
