@@ -184,6 +184,9 @@ Markdown(
 #
 # 1/100. The relevant item is within the first ten with chance 10/100, and then precision is 1/10. The cutoff
 # cancels, and there is one relevant item whatever the user has.
+#
+# :::{right} 2
+# :::
 # ::::
 #
 # ::::{predict} And what is the largest P@20 that a perfect ranking reaches there?
@@ -192,6 +195,9 @@ Markdown(
 # - 1/20
 #
 # 1/20. A run holds one relevant item, so at most one of the places is a hit, however many there are: $1RP@n\le 1/n$.
+#
+# :::{right} 3
+# :::
 # ::::
 #
 # A random ranking puts every target at every place with equal chance. Its expected precision is $\rho$, the share of
@@ -385,8 +391,18 @@ Markdown(tables.chance_table(measured))
 # refuted: Nobody here: {which} comes to {value} its value.
 # open: Perhaps {which}, which comes to {value} its value ({low} to {high}).
 # :::
-# As a rule it is the weakest: a relevant item that was ranked tenth has nothing to win where rivals are taken away; one
+# :::{finding} own/SAMPLED-WEAKEST
+# holds: The weaker a system is, the more it gains as a rule ($\tau$ of gain and precision: {value:.2f}):
+# refuted: The weaker do not gain more here ($\tau$ of gain and precision: {value:.2f}), though one would expect it:
+# open: As a rule it is the weakest, though these data leave that open ($\tau$ of gain and precision: {value:.2f}):
+# :::
+# a relevant item that was ranked tenth has nothing to win where rivals are taken away; one
 # that was ranked hundredth may come into the list.
+#
+# :::{right}
+# 2: own/SAMPLED-WEAKEST holds
+# 1: own/SAMPLED-WEAKEST above 0.3
+# :::
 # ::::
 #
 # ```{glue:figure} fig_values
@@ -466,12 +482,18 @@ Markdown(
 #
 # ::::{predict} Start with all tested items, all relevant ones in one list, and rank one relevant item at a time among a sample instead. How far does that move the order of systems?
 # - not at all: it is the same precision, divided by something else
-# - as far as it does to rank only the user's own test ratings
+# - as far as it does to rank only the user's own test ratings, or farther
 # - less far than that
 #
 # Kendall's tau with the order at the start is {glue:text}`tau_1R` for one relevant item among a sample, and
 # {glue:text}`tau_R_test` for test ratings alone; it is {glue:text}`tau_AI` for all items of the catalogue, and
 # {glue:text}`tau_NN` for a sample of the other items only. The order moves most with *{glue:text}`moves_most`*.
+#
+# :::{right}
+# 1: own/RUNS-SAME-ORDER holds
+# 3: own/RUNS-LESS-FAR holds
+# 2: own/RUNS-LESS-FAR refuted
+# :::
 # ::::
 
 # %% tags=["hide-input"]
@@ -533,9 +555,9 @@ Markdown(
 # each reading, every combination of settings that one might have run.
 #
 # ::::{predict} kNN as a rating predictor divides a sum over neighbours by the sum of their similarities. Add 1 to that divisor ("damping"). What happens to its precision among all tested items?
-# - next to nothing
-# - it rises a little
-# - it becomes several times as large
+# - next to nothing, or it falls
+# - it rises, but does not double
+# - it becomes twice as large, or more
 #
 # :::{finding} own/DAMPED-KNN
 # holds: At the setting of the line-up it becomes {value} what it was.
@@ -544,6 +566,12 @@ Markdown(
 # :::
 # A mean over one or two votes can be five stars; divided by a little more, it cannot compete with a mean over many.
 # Damping takes most from items that few neighbours rated, and so lets popularity back in.
+#
+# :::{right}
+# 1: own/DAMPED-KNN below 1.1
+# 2: own/DAMPED-KNN below 2
+# 3: own/DAMPED-KNN holds
+# :::
 # ::::
 #
 # ```{glue:figure} fig_settings
@@ -595,8 +623,8 @@ Markdown(
 # %% [markdown]
 # ::::{predict} In a world where popular items are liked by fewer users than others, which designs still rank the better system higher, more often than not?
 # - all of them: the same systems are trained on the same data
-# - those that rank unrated items
-# - the users' own test ratings
+# - only those that rank unrated items
+# - only the users' own test ratings
 #
 # :::{finding} own/WORLDS-OPPOSED-OWN
 # holds: The users' own test ratings: they keep the order at a $\tau$ of {value:.2f} or more.
@@ -612,6 +640,12 @@ Markdown(
 # These pay for being *rated*: an item that nobody observed counts as a miss, whether or not the user would like it,
 # which favours systems that find popular items. Among own test ratings everything is judged, and popularity has been
 # paid for already, by the choice to rate.
+#
+# :::{right}
+# 3: own/WORLDS-OPPOSED-OWN holds and own/WORLDS-OPPOSED holds
+# 1: own/WORLDS-OPPOSED-OWN holds and own/WORLDS-OPPOSED refuted
+# 2: own/WORLDS-OPPOSED-OWN refuted and own/WORLDS-OPPOSED refuted
+# :::
 # ::::
 #
 # ```{glue:figure} fig_truth
@@ -785,6 +819,10 @@ stated
 # Six, from easy to hard: by hand, in code, and one on your own data. Each comes with starter code, to be completed
 # where the dots are, and with a check that says whether the answer is right. The checks need the installed package
 # and nothing else; each takes seconds. Solutions fold out on the page; on paper they are left out.
+#
+# :::{drill} precision
+# Among **all items** (AI), what is P@3 of this list? Liked items are relevant.
+# :::
 #
 # ````{exercise} The ceiling
 # :label: ex-ceiling

@@ -156,6 +156,9 @@ for name, text in quoted.items():
 # a relevant test rating, and each of these survives with chance one half. The sum of hits halves in
 # expectation, for *every* system, personalised or not; only the division by $n$ and by the number of
 # users follows, and neither changes.
+#
+# :::{right} 2
+# :::
 # ::::
 #
 # That is stronger than the paper's argument, and simpler. It asks for three things: ratings leave *at
@@ -172,6 +175,9 @@ for name, text in quoted.items():
 # that half of them tell more than half. (A removed item may be drawn as one of the 99 others from
 # then on, and a good list has put it high. Only in this way the expectation could fall, and only where
 # many of the candidates are relevant.)
+#
+# :::{right} 2
+# :::
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -279,6 +285,11 @@ worlds = measure.saturation(**SATURATION)
 # :::
 # Hits and relevant items are thinned alike, and their ratio stays about what it was. Not quite: users
 # who keep a relevant item are rather those who had many.
+#
+# :::{right}
+# 2: BCC17-C-NORM/2 holds
+# none: BCC17-C-NORM/2 refuted
+# :::
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -307,7 +318,7 @@ figures.halved(measured).show()
 # ## What falls when target sets grow
 #
 # ::::{predict} The target sets of 1R grow from a hundred items to a thousand. What becomes of the 1RP@10 of a system that is better than random?
-# - it falls to a tenth, as 1/t says
+# - it falls to a tenth or so, as 1/t says
 # - it falls, but not so far
 # - it stays: the relevant item is as good as before
 #
@@ -319,6 +330,12 @@ figures.halved(measured).show()
 # :::
 # A relevant item that stands very high is found among a hundred and among a thousand. Only one that
 # was found because few rivals had been drawn is lost.
+#
+# :::{right}
+# 1: BCC17-F4R/3 holds
+# 2: BCC17-F4R/3 refuted below -0.05
+# 3: BCC17-F4R/3 refuted
+# :::
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -377,6 +394,11 @@ figures.larger(measured, cutoff).show()
 # :::
 # What cancels over many draws is the noise around the value expected at $t$. Where A has the larger one, and B among
 # all items, only a larger $t$ takes B to the front.
+#
+# :::{right}
+# 2: own/NEGATIVES-UNLUCKY holds
+# 1: own/NEGATIVES-UNLUCKY refuted
+# :::
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -490,10 +512,10 @@ Markdown(
 # Significance would stay, if it were not for the second term: the luck of which ratings are left.
 # The test is that of all folds together, in which every rating is tested once.
 #
-# ::::{predict} Which metric needs fewest judgments to tell two systems apart?
-# - precision among all items (AR), which counts every relevant item alike
-# - 1R among sampled items, whose values do not shrink
-# - recall, which gives every user the same weight
+# ::::{predict} Which needs fewer judgments to tell two systems apart: precision among all items (AR), or 1R among sampled ones?
+# - AR, which counts every relevant item alike
+# - 1R, whose values do not shrink
+# - neither: for some pairs it is the one, for as many the other
 #
 # :::{finding} own/DENSITY-RUNS
 # holds: 1R rather than AR: it needs fewer for {value} of the pairs.
@@ -501,13 +523,20 @@ Markdown(
 # open: Of AR and 1R neither, surely: 1R needs fewer for {value} of the pairs ({low} to {high}).
 # :::
 # :::{finding} own/DENSITY-RECALL
-# holds: Recall needs fewer than precision for {value} of the pairs.
-# refuted: Recall needs fewer than precision for {value} of the pairs only.
-# open: Of recall and precision neither, surely: recall needs fewer for {value} of the pairs ({low} to {high}).
+# holds: And recall, which gives every user the same weight? It needs fewer than precision for {value} of the pairs.
+# refuted: And recall, which gives every user the same weight? It needs fewer than precision for {value} of the pairs only.
+# open: And recall, which gives every user the same weight? It needs fewer than precision for {value} of the pairs
+#   ({low} to {high}).
 # :::
 # Values that stay where they are would be no help, if their standard errors grow instead. Counted are
 # pairs that both metrics tell apart by all test ratings. That a metric tells a pair apart does not say
 # that it is right: some pairs stand in one order under AR and in the other under 1R.
+#
+# :::{right}
+# 1: own/DENSITY-RUNS refuted
+# 2: own/DENSITY-RUNS holds
+# 3: own/DENSITY-RUNS open
+# :::
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -591,7 +620,7 @@ Markdown(folded("The pairs that need most judgments", f"{note}\n\n{densities_tab
 # The first is proportional to the density of the test data, at any cutoff, and the second does not know it.
 #
 # ::::{predict} Eq. 3 sums up how many users like the items at the top. Does it predict what Popularity scores?
-# - yes, up to noise
+# - yes, to within a twentieth
 # - it predicts too much
 # - it predicts too little
 #
@@ -603,6 +632,12 @@ Markdown(folded("The pairs that need most judgments", f"{note}\n\n{densities_tab
 # The formula takes every item to be in a target set equally often. A popular item is in many training
 # profiles, and those users cannot be shown it any more. Those who can are fewer than the formula
 # thinks, and the list moves on to the next item for all others.
+#
+# :::{right}
+# 3: own/EQ3-POPULARITY holds
+# 2: own/EQ3-POPULARITY refuted below 0.95
+# 1: own/EQ3-POPULARITY refuted
+# :::
 # ::::
 
 # %% tags=["hide-input"]
@@ -712,6 +747,10 @@ stated
 # Five, from easy to hard: by hand, in code, and one on your own data, with starter code to be completed where the
 # dots are, and a check that says whether the answer is right. The checks need the installed package and nothing
 # else.
+#
+# :::{drill} runs
+# Five runs, each with **one relevant item** among sampled ones. What is 1RP@n, their mean?
+# :::
 #
 # ````{exercise} What is left
 # :label: ex-thinned

@@ -137,12 +137,17 @@ for name, text in quoted.items():
 # refuted: Not worse here, against the argument of the paper.
 # open: That is open here.
 # :::
+#
+# :::{right}
+# 3: BCC17-C-UNIF/2 holds
+# 1 2: BCC17-C-UNIF/2 refuted
+# :::
 # ::::
 #
 # ::::{predict} Now a few items have most of the ratings, as in real data, and still nobody prefers anything. What does Popularity score with one relevant item among 99 sampled ones, where a random ranking scores 0.01?
 # - 0.01 as well: there is nothing to recommend
-# - about twice that
-# - five times that, or more
+# - up to four times that
+# - more than four times that
 #
 # :::{finding} BCC17-F5C/1
 # holds: At the steepest distribution it is {value:.1f} times what it is where all items are alike, and nobody
@@ -151,6 +156,12 @@ for name, text in quoted.items():
 # open: That is open here.
 # :::
 # {numref}`fig-exponents` has all of the course.
+#
+# :::{right}
+# 1: BCC17-F5C/1 below 1.2
+# 2: BCC17-F5C/1 below 4
+# 3: BCC17-F5C/1 above 4
+# :::
 # ::::
 #
 # ::::{predict} Back to the ratings of this page. Which ranking, the same for everybody, has the highest precision among all tested items: one by the number of training ratings (Popularity), of those that are relevant (Positive count), by the average rating, or by the odds of a hit (relevant ratings over the users who can still be shown the item)?
@@ -161,11 +172,17 @@ for name, text in quoted.items():
 #
 # :::{finding} BCC17-C-POPOPT/5
 # holds: Popularity: none of the others beats it on these data.
-# refuted: Not Popularity, though the paper says so: {which} is ahead of it. Any other whose whiskers reach the bar of
-#   {which} counts as right, too.
-# open: {which} and Popularity cannot be told apart here, nor any other whose whiskers reach the bar of {which}.
+# refuted: Not Popularity, though the paper says so: of all, {which} is farthest ahead of it.
+# open: {which} and Popularity cannot be told apart here.
 # :::
 # {numref}`fig-rankings` has all of them.
+#
+# :::{right}
+# 1: BCC17-C-POPOPT/5 holds
+# 2: BCC17-C-POPOPT/5 refuted of Positive count
+# 3: BCC17-C-POPOPT/5 refuted of Average rating
+# 4: BCC17-C-POPOPT/5 refuted of Odds of a hit
+# :::
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -482,13 +499,19 @@ Markdown(tables.floor_table(measured, pure_skew))
 #
 # ::::{predict} The relation is 1, and items are rated as unevenly as on MovieLens. How many times too good does a test make Popularity look?
 # - it does not: Popularity is as good as it looks
-# - hardly, by less than a fifth
+# - somewhat, but less than one and a half times
 # - one and a half times, or more
 #
 # :::{finding} own/MAP-AGREEING
 # holds: It does even there: {value:.1f} times ({low:.1f} to {high:.1f}).
 # refuted: It does not: {value:.1f} times ({low:.1f} to {high:.1f}).
 # open: That is not decided: {low:.1f} to {high:.1f} times.
+# :::
+#
+# :::{right}
+# 3: own/MAP-AGREEING above 1.5
+# 2: own/MAP-AGREEING holds
+# 1: own/MAP-AGREEING refuted
 # :::
 # ::::
 
@@ -596,6 +619,10 @@ stated
 #
 # Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
 # whether the answer is right. Solutions fold out on the page; on paper they are left out.
+#
+# :::{drill} complement
+# A random split left this much of an item in training. How many **relevant test ratings** do you expect?
+# :::
 #
 # ````{exercise} What is left for the test
 # :label: ex-complement

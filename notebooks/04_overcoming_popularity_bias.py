@@ -161,8 +161,8 @@ figures.nearer(simulated["worlds"]).show()
 #
 # ::::{predict} In a uniform test every item has as many test ratings as any other, and say that all of them are relevant. What does Popularity score with one relevant item among 99 sampled ones, where a random ranking scores 0.01?
 # - 0.01 as well, exactly: all items are alike in the test
-# - a little more
-# - as much as in a random split
+# - more, but less than three times that
+# - three times that or more, as in a random split
 #
 # :::{finding} own/ALLPOS-OVER
 # holds: More, although the paper has 0.01: {value} what a random ranking scores.
@@ -170,6 +170,12 @@ figures.nearer(simulated["worlds"]).show()
 # open: -
 # :::
 # How that comes about: {numref}`fig-kept`.
+#
+# :::{right}
+# 1: own/ALLPOS-OVER refuted
+# 2: own/ALLPOS-OVER below 3
+# 3: own/ALLPOS-OVER above 3
+# :::
 # ::::
 #
 # ::::{predict} Which remedy leaves Popularity least of its advantage over a random ranking?
@@ -183,6 +189,12 @@ figures.nearer(simulated["worlds"]).show()
 # open: Percentiles and a uniform test cannot be told apart here.
 # :::
 # All of them: {numref}`fig-over-random`.
+#
+# :::{right}
+# 3: BCC17-F8-1R/4 holds
+# 2: BCC17-F8-1R/4 refuted
+# 2 3: BCC17-F8-1R/4 open
+# :::
 # ::::
 #
 # ::::{predict} bpref counts how many items that a user dislikes stand above a liked one. What does it measure on data where every judgment is a like?
@@ -192,6 +204,9 @@ figures.nearer(simulated["worlds"]).show()
 #
 # The last. No judged item can stand above a liked one, so that each one listed counts as 1. A random
 # ranking lists all of them.
+#
+# :::{right} 3
+# :::
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -753,6 +768,10 @@ HTML(pages.options_details(results))
 # A hit on *a* stands for four likes outside training, one on *b* for nineteen. The factor is not 0.4 / 0.1: likes
 # in training are taken from what is left.
 # ````
+#
+# :::{drill} bpref
+# What is **bpref** of this list? All that the user has rated is in it.
+# :::
 #
 # ````{exercise} A mean over percentiles
 # :label: ex-p1r

@@ -149,17 +149,26 @@ for name, text in quoted.items():
 #
 # Always, if each list is divided by the items that are left in it: what is not a hit is a miss then
 # ({numref}`fig-two-counts`, left).
+#
+# :::{right} 1
+# :::
 # ::::
 #
 # ::::{predict} What share of the first ten items of a list, out of the whole catalogue, has the user rated in the test?
 # - more than half
-# - about a third
+# - a fifth to a half
 # - less than a fifth
 #
 # :::{finding} own/JUDGED-SHARE
 # holds: {value}, averaged over all systems: of the rest nobody knows whether it is a hit or a miss.
 # refuted: {value}, averaged over all systems: lists of these data are better known than most.
 # open: {value}, averaged over all systems.
+# :::
+#
+# :::{right}
+# 3: own/JUDGED-SHARE below 0.2
+# 2: own/JUDGED-SHARE below 0.5
+# 1: own/JUDGED-SHARE above 0.5
 # :::
 # ::::
 #
@@ -170,6 +179,9 @@ for name, text in quoted.items():
 #
 # Those that nobody disliked in training, however few have rated them; popular items come last, since
 # somebody always dislikes them. Such a list has hardly any hits, either ([below](#sec-best-for-all)).
+#
+# :::{right} 2
+# :::
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -376,14 +388,20 @@ figures.item_curves(of_items["items"], of_items["item_groups"]).show()
 
 # %% [markdown]
 # ::::{predict} Of all pairs of items, what share do the two optimal rankings put in opposite orders?
-# - about a tenth: the steep cases
-# - about half
+# - less than three tenths: the steep cases
+# - three to seven tenths
 # - more than seven tenths
 #
 # :::{finding} own/PAIRS-DISAGREE
 # holds: {value}: to agree is the exception. Popularity would have to be nearly even for that (MCCRS20-C3).
 # refuted: {value}, fewer than in the paper.
 # open: -
+# :::
+#
+# :::{right}
+# 1: own/PAIRS-DISAGREE below 0.3
+# 2: own/PAIRS-DISAGREE below 0.7
+# 3: own/PAIRS-DISAGREE above 0.7
 # :::
 # ::::
 #
@@ -657,6 +675,10 @@ stated
 #
 # Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
 # whether the answer is right. Solutions fold out on the page; on paper they are left out.
+#
+# :::{drill} condensed
+# What is P@3 of the **condensed** list: what the user has not rated is taken out first?
+# :::
 #
 # ````{exercise} What the rest of a list may be
 # :label: ex-possible

@@ -159,6 +159,12 @@ Markdown(tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
 #   the ratings pile up. Look at the ratings, and not at later lists.
 # open: That is open ({low:.3f} to {high:.3f}).
 # :::
+#
+# :::{right}
+# 1: own/LOOP-AR holds
+# 3: own/LOOP-AR refuted below -0.005
+# 2: own/LOOP-AR refuted
+# :::
 # ::::
 #
 # ::::{predict} Places in lists are filled one by one, by lot, in proportion to what was popular. What is CI of such lists?
@@ -172,12 +178,18 @@ Markdown(tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
 # refuted: Not above 0 here: {value:.3f}.
 # open: That is open here: {value:.3f} ({low:.3f} to {high:.3f}).
 # :::
+#
+# :::{right}
+# 2: own/CHANCE-CI holds
+# 3: own/CHANCE-CI refuted below -0.001
+# 1: own/CHANCE-CI refuted
+# :::
 # ::::
 #
 # ::::{predict} LTI is to tell what Gini does not, by looking at what was popular before. How much of the differences of LTI between systems can be explained without looking at it?
-# - about a tenth
-# - about half
-# - nearly all
+# - less than a third
+# - a third to nine tenths
+# - more than nine tenths
 #
 # :::{finding} own/LTI-LOG-COUNT
 # holds: Nearly all: {value}, by the mean logarithm of how often an item is listed.
@@ -185,6 +197,12 @@ Markdown(tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
 # open: {value} ({low} to {high}), by the mean logarithm of how often an item is listed.
 # :::
 # [Why](#sec-why-lti) is a line of algebra.
+#
+# :::{right}
+# 1: own/LTI-LOG-COUNT below 0.33
+# 2: own/LTI-LOG-COUNT below 0.9
+# 3: own/LTI-LOG-COUNT above 0.9
+# :::
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -546,6 +564,10 @@ stated
 #
 # Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
 # whether the answer is right. Solutions fold out on the page; on paper they are left out.
+#
+# :::{drill} gini
+# What is the **Gini coefficient** of these five counts?
+# :::
 #
 # ````{exercise} Who is long tail?
 # :label: ex-head

@@ -134,20 +134,26 @@ for name, text in choosing.written(min_rating=min_rating, cutoff=10).items():
 # Three questions. Commit yourself first.
 #
 # ::::{predict} Half of the ratings are for testing. Of the ten items that kNN lists first, how many has the user rated in the test?
-# - nearly all: they are the ones that the user cares about
-# - about half
-# - fewer than half
+# - more than six: they are the ones that the user cares about
+# - four to six
+# - fewer than four
 #
 # :::{finding} own/UNRATED-HALF
 # holds: {value}. All others count as misses, whoever would like them.
 # refuted: {value}, half or more. All others count as misses, whoever would like them.
 # open: {value} ({low} to {high}). All others count as misses, whoever would like them.
 # :::
+#
+# :::{right}
+# 3: own/UNRATED-HALF below 0.4
+# 2: own/UNRATED-HALF below 0.6
+# 1: own/UNRATED-HALF above 0.6
+# :::
 # ::::
 #
-# ::::{predict} kNN with one neighbour can score few items. Those that it cannot score are put last, the one with the best mean rating first. Which number of neighbours is best then?
+# ::::{predict} kNN with one neighbour can score few items. Those that it cannot score are put last, the one with the best mean rating first. Which is ahead then, 1 neighbour or 100?
 # - 100, as always
-# - 10, something in between
+# - neither can be told to be
 # - 1
 #
 # :::{finding} own/FILL-AVERAGE
@@ -156,6 +162,12 @@ for name, text in choosing.written(min_rating=min_rating, cutoff=10).items():
 # open: 1 and 100 cannot be told apart here, although most of the list of 1 was made by the mean rating.
 # :::
 # {numref}`fig-fills` has all numbers.
+#
+# :::{right}
+# 1: own/FILL-AVERAGE refuted
+# 2: own/FILL-AVERAGE open
+# 3: own/FILL-AVERAGE holds
+# :::
 # ::::
 #
 # ::::{predict} Fourteen systems make 91 pairs. Everything stays as it is, but the ratings are split with another seed. In how many pairs is another system ahead?
@@ -169,6 +181,12 @@ for name, text in choosing.written(min_rating=min_rating, cutoff=10).items():
 # open: -
 # :::
 # What decisions turn: {numref}`fig-reversals`.
+#
+# :::{right}
+# 1: own/NOISE-TURNED below 2.5
+# 2: own/NOISE-TURNED below 9.5
+# 3: own/NOISE-TURNED above 9.5
+# :::
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -651,6 +669,10 @@ stated
 #
 # Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
 # whether the answer is right. Solutions fold out on the page; on paper they are left out.
+#
+# :::{drill} ndcg
+# What is **nDCG@3**, with the stars as gains? The list holds everything that the user has rated.
+# :::
 #
 # ````{exercise} Who is in the mean
 # :label: ex-averages

@@ -106,11 +106,17 @@ for name, text in choosing.written(min_rating=min_rating, cutoff=10).items():
 # open: -
 # :::
 # {numref}`fig-multiverse-turning` says which.
+#
+# :::{right}
+# 1: own/MULTIVERSE-TOGETHER below 0.5
+# 2: own/MULTIVERSE-TOGETHER below 7.5
+# 3: own/MULTIVERSE-TOGETHER above 7.5
+# :::
 # ::::
 #
 # ::::{predict} Sixteen systems make 120 pairs. Users tell many of them apart at the start (p < .05). How many of *those* have one winner in nine of ten universes?
-# - nearly all, that is what p is for
-# - about two thirds
+# - more than nine tenths, that is what p is for
+# - half to nine tenths
 # - fewer than half
 #
 # :::{finding} own/MULTIVERSE-SURE-PAIRS
@@ -119,6 +125,12 @@ for name, text in choosing.written(min_rating=min_rating, cutoff=10).items():
 # open: {value} of them.
 # :::
 # {numref}`fig-multiverse-pairs` parts them by the size of the effect.
+#
+# :::{right}
+# 1: own/MULTIVERSE-SURE-PAIRS above 0.9
+# 2: own/MULTIVERSE-SURE-PAIRS above 0.5
+# 3: own/MULTIVERSE-SURE-PAIRS below 0.5
+# :::
 # ::::
 
 # %% [markdown]
@@ -414,6 +426,10 @@ stated
 #
 # Four, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
 # whether the answer is right. Solutions fold out on the page; on paper they are left out.
+#
+# :::{drill} turning
+# Eight universes of three decisions. How many decisions **turn the winner by themselves**, from the start (– – –)?
+# :::
 #
 # ````{exercise} Four universes
 # :label: ex-four-universes

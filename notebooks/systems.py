@@ -78,8 +78,20 @@ glue("split", setup.split_words, display=False)
 # - by 2 to 10
 # - by more than 10
 #
-# The bars below tell. Two of the algorithms have every word of their description in common but one:
+# :::{finding} own/ONE-NAME-RANGE
+# holds: The best scores {value} what the worst does.
+# refuted: The best scores only {value} what the worst does.
+# open: The best scores {value} ({low} to {high}) what the worst does.
+# :::
+# The bars below show all. Two of the algorithms have every word of their description in common but one:
 # whether the opinions of neighbours are *added up* or *averaged*.
+#
+# :::{right}
+# 1: own/ONE-NAME-RANGE below 1.1
+# 2: own/ONE-NAME-RANGE below 2
+# 3: own/ONE-NAME-RANGE below 10
+# 4: own/ONE-NAME-RANGE above 10
+# :::
 # ::::
 
 # %%

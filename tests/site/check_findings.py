@@ -348,6 +348,53 @@ def expected(
     return found
 
 
+# -- predictions and slides ----------------------------------------------------------------------
+def right_options(block: str, dataset: str) -> str:
+    """Find which options of a prediction are right; `block` is what its mark says."""
+    lines = block.strip().splitlines()
+    if len(lines) == 1 and ":" not in lines[0]:
+        return lines[0].strip()
+    for line in lines:
+        options, _, conditions = line.partition(": ")
+        if all(_holds(each.split(), dataset) for each in conditions.split(" and ")):
+            return options.strip()
+    return "open"
+
+
+def _holds(words: list[str], dataset: str) -> bool:
+    """Tell whether one condition is met: a name, verdicts, a bound, a system."""
+    verdict, parts = parts_of(words[0], dataset)
+    rest = [word for word in words[1:] if word != "or"]
+    wanted = [word for word in rest if word in ("holds", "refuted", "open")]
+    if not verdict or (wanted and verdict not in wanted):
+        return False
+    value = parts[0].value if parts else float("nan")
+    if "above" in rest and not value > float(rest[rest.index("above") + 1]):
+        return False
+    if "below" in rest and not value < float(rest[rest.index("below") + 1]):
+        return False
+    return "of" not in rest or parts[0].which == " ".join(rest[rest.index("of") + 1 :])
+
+
+def prediction_faults(html: str, page: str, dataset: str) -> list[str]:
+    """List the predictions of a page that hold another option for right than its conditions do."""
+    source = source_text(page) or ""
+    blocks = re.findall(r"^:::\{right\}(.*?)^:::$", source, re.DOTALL | re.MULTILINE)
+    wanted = [right_options(block, dataset) for block in blocks]
+    shown = re.findall(r'<div class="predict"[^>]* data-right="([^"]*)"', html)
+    return [] if wanted == shown else [f"right options are {shown}, and should be {wanted}"]
+
+
+def deck_faults(html: str, chapter: str) -> list[str]:
+    """List the sentences of a deck that its chapter does not have."""
+    known = {said[:3] for said in read_page(chapter)}
+    return [
+        f"{said.part} is not on the chapter as {said.verdict}: {said.text}"
+        for said in read_page(html)
+        if said[:3] not in known
+    ]
+
+
 # -- the site ------------------------------------------------------------------------------------
 def page_faults(
     html: str, page: str, dataset: str, values: Mapping[str, object] = MappingProxyType({})
@@ -397,7 +444,12 @@ def faults(site: Path) -> tuple[list[str], int]:
             html = path.read_text(encoding="utf-8")
             values = glued(folder / "_sources" / f"{page}.ipynb")
             n_checked += len(read_page(html))
-            told = page_faults(html, page, dataset, values)
+            if page.startswith("slides/"):
+                chapter = folder / "notebooks" / path.name
+                told = deck_faults(html, chapter.read_text(encoding="utf-8"))
+            else:
+                told = page_faults(html, page, dataset, values)
+                told += prediction_faults(html, page, dataset)
             found += [f"{dataset}, {page}: {each}" for each in told]
     return found, n_checked
 

@@ -19,6 +19,13 @@ Exit 1 on a fault, with everything opened that folds:
 * on A4 paper: a formula, table or figure wider than the page or cut off by a box, a proof or
   solution that stays folded, code that is printed, or a chapter of more than 14 pages.
 
+A deck of slides is no page to scroll: it is opened once at 1280 by 720, and each slide is shown.
+Exit 1 too on a slide whose text is below 24 px, or in a figure below 16 px; that is higher or wider
+than the window; that has more than 60 words, its title and those of a table aside, or more than one
+figure; that has no notes with minutes; on a deck of less than 15 or more than 20 slides; and, in
+the first edition, on one that is not, as paper, one sheet for each slide. axe-core looks at each
+deck of the first edition once, at its title; contrast is measured of each slide.
+
 Contrast takes most of the time, since axe-core compares each text with all that may lie behind it.
 It is measured in full on each page of the first edition at 1400 px in light. In dark, in other
 editions and at 390 px it is measured of each text unlike all that passed on pages before: of
@@ -319,6 +326,11 @@ def check_page(
         faults.append("a formula is not rendered")
     if is_search:
         faults += search_faults(page, path)
+    if path.parent.name == SLIDES:
+        page.set_viewport_size({"width": SCREEN[0], "height": SCREEN[1]})
+        faults += deck_faults(page, path, fully=fully)
+        page.close()
+        return sorted(set(faults + elsewhere(requests))), len(requests)
     if PAPER in schemes:
         faults += [f"{PAPER}: {each}" for each in print_faults(page, path)]
     for number, scheme in enumerate(each for each in schemes if each != PAPER):
@@ -340,8 +352,13 @@ def check_page(
         found += contrast_findings(page, fully=fully and width == WIDE and not number)
         faults += [f"{scheme}: {each}" for each in found]
     page.close()
-    faults += [f"request to {url}" for url in requests if not url.startswith(("file:", "data:"))]
-    return sorted(set(faults)), len(requests)
+    return sorted(set(faults + elsewhere(requests))), len(requests)
+
+
+def elsewhere(requests: list[str]) -> list[str]:
+    """Name the requests that leave this machine's files."""
+    local = ("file:", "data:")
+    return [f"request to {url}" for url in requests if not url.startswith(local)]
 
 
 SHOWN = """
@@ -359,6 +376,69 @@ def scheme_faults(page: Page, scheme: str) -> list[str]:
     except TimeoutError:
         return ["the page does not follow the scheme of its reader"]
     return []
+
+
+SLIDES, FEWEST_SLIDES, MOST_SLIDES, MOST_WORDS = "slides", 15, 20, 60
+"""Folder of the decks; how many slides one has; words of a slide, those of its title aside."""
+SCREEN = (1280, 720)
+SLIDE_FAULTS = """
+most => {
+  const slide = Reveal.getCurrentSlide(), scale = Reveal.getScale(), found = [];
+  if (!slide.parentElement.matches('.slides') || slide.querySelector('section')) {
+    found.push('within another: a tag is left open');
+  }
+  const seen = e => !e.closest('aside, mjx-container, .column') && e.getClientRects().length
+    && [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim());
+  for (const e of [...slide.querySelectorAll('*')].filter(seen)) {
+    const size = parseFloat(getComputedStyle(e).fontSize);
+    const to = e.closest('svg') && e.getScreenCTM();
+    const by = to ? Math.min(Math.hypot(to.a, to.b), Math.hypot(to.c, to.d)) : scale;
+    const words = e.textContent.trim().slice(0, 30), least = (to ? 16 : 24) * scale - 0.3;
+    if (size * by < least) found.push(`text of ${(size * by).toFixed(1)} px: ${words}`);
+  }
+  const body = slide.querySelector('.body'), words = body.cloneNode(true);
+  words.querySelectorAll('svg, table, mjx-assistive-mml').forEach(e => e.remove());
+  const n = words.textContent.trim().split(/\\s+/).filter(Boolean).length;
+  if (n > most) found.push(`${n} words`);
+  if (slide.querySelectorAll('svg[role=img]').length > 1) found.push('more than one figure');
+  if (slide.scrollHeight > slide.clientHeight + 1) found.push('higher than the window');
+  if (slide.scrollWidth > slide.clientWidth + 1) found.push('wider than the window');
+  if (!/^\\d+ min, /.test(slide.querySelector('aside.notes')?.textContent ?? '')) {
+    found.push('no notes with minutes');
+  }
+  return found.map(each => `slide ${Reveal.getIndices().h + 1}: ${each}`);
+}
+"""
+
+
+UNCOVERED = ".reveal :is(.backgrounds, .pause-overlay, .progress, .controls) { display: none }"
+"""Layers without text, behind which axe-core can tell no colour."""
+
+
+def deck_faults(page: Page, path: Path, *, fully: bool) -> list[str]:
+    """Show each slide of a deck, then lay it out for paper."""
+    page.wait_for_function("window.Reveal?.isReady()", timeout=PATIENCE)
+    number = page.evaluate("Reveal.getTotalSlides()")
+    faults = []
+    if not FEWEST_SLIDES <= number <= MOST_SLIDES:
+        faults.append(f"{number} slides, not {FEWEST_SLIDES} to {MOST_SLIDES}")
+    if page.locator(".slides > section").count() != number:
+        faults.append("slides within slides: a tag is left open")
+    start_axe(page)
+    page.add_style_tag(content=UNCOVERED)
+    if fully:
+        faults += axe_findings(page)
+    for place in range(number):
+        page.evaluate("place => Reveal.slide(place, 0, 9)", place)
+        faults += page.evaluate(SLIDE_FAULTS, MOST_WORDS)
+        faults += contrast_findings(page, fully=False)
+    if fully:
+        page.goto(f"{path.as_uri()}?print-pdf", wait_until="load")
+        page.wait_for_function("document.querySelectorAll('.pdf-page').length", timeout=PATIENCE)
+        sheets = page.locator(".pdf-page").count()
+        if sheets != number:
+            faults.append(f"{sheets} sheets of {number} slides")
+    return faults
 
 
 def wait_for_fit(page: Page) -> None:
@@ -450,6 +530,8 @@ def views_of(site: Path, pages: list[Path]) -> list[Task]:
 def _views(site: Path, page: Path, asked: set[Path]) -> list[View]:
     """Give the views of a page; on paper, other editions differ in their chapters only."""
     name = page.relative_to(site)
+    if name.parts[-2:-1] == (SLIDES,):
+        return UNPRINTED[:1]
     if _is_repeated(site, name, asked):
         return UNPRINTED[:1]
     return VIEWS if name.parts[0] != "on" or IS_CHAPTER.match(name.name) else UNPRINTED

@@ -55,6 +55,7 @@ from recbias._system.processes import begun_prefix, remove_begun
 from recbias.book.findings import check_findings, find_findings, resolve_findings
 from recbias.book.jupyter import ENGINE
 from recbias.book.rerun import check_data
+from recbias.book.right_options import resolve_right
 from recbias.data.datasets import (
     OwnTable,
     TableOptions,
@@ -724,6 +725,7 @@ def _page(
         if cell.cell_type == "markdown":
             place = _place_in(chapter, source, number)
             cell.source = resolve_findings(cell.source, stated, place)
+            cell.source = resolve_right(cell.source, stated, place)
     language = dict(run.metadata.get("language_info", {}))
     language.pop("version", None)
     metadata = {

@@ -21,6 +21,7 @@ from recbias.cli.audit import audit
 from recbias.cli.claims import claims
 from recbias.cli.course import course, grade
 from recbias.cli.entry import main
+from recbias.cli.exam import exam
 from recbias.cli.listing import metrics, protocols, splits, systems
 from recbias.cli.measure import measure
 from recbias.cli.reconcile import reconcile
@@ -69,7 +70,7 @@ _SHOWN = 5
 
 
 for command in (
-    audit, measure, reconcile, metrics, systems, splits, protocols, claims, course, grade,
+    audit, measure, reconcile, metrics, systems, splits, protocols, claims, course, exam, grade,
 ):  # fmt: skip
     main.add_command(command)
 

@@ -159,7 +159,7 @@ class _Page:
                 options[option["name"]] = option["value"]
             body.pop(0)
         text = "\n".join(body)
-        if name in {"bibliography", "tableofcontents"}:
+        if name in {"bibliography", "drill", "right", "tableofcontents"}:
             return ""
         if name == "math":
             return formula_html(text, block=True)

@@ -22,7 +22,7 @@ _TITLED = re.compile(r"(?P<title>.*?)\s*<[^<>]+>$", re.DOTALL)
 _INNER_LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?![a-z]+:)[^()]*\)")
 _OF_LIST = re.compile(r"[-*+] | +\S")
 _FINDING = re.compile(r'<span class="finding"[^>]*>(.*?)</span>', re.DOTALL)
-_DROPPED = {"exercise-end", "solution-end", "bibliography", "tableofcontents"}
+_DROPPED = {"bibliography", "drill", "exercise-end", "right", "solution-end", "tableofcontents"}
 
 
 def plain_notebook(notebook: NotebookNode) -> NotebookNode:

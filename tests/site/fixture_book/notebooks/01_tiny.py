@@ -96,7 +96,16 @@ Findings("design alternatives", found)
 # It is **the same**, {glue:text}`total:.1f`.
 #
 # $$ 2 = 2 $$
+#
+# :::{right}
+# 1: BCC17-F2A/1 refuted
+# 3: BCC17-F2A/1 holds or open
+# :::
 # ::::
+#
+# :::{drill} gini
+# What is the Gini coefficient of these counts?
+# :::
 #
 # ````{exercise} Add
 # :label: ex-add
