@@ -63,7 +63,10 @@ def parts() -> dict[str, dict[str, list[str]]]:
         "stops": {"rounds": _python("tests/prove_stops.py")},
         "tables": {page: _python("tests/prove_tables.py", "--page", page) for page in PAGES},
         "sizes": {"tests_and_intervals": _python("tests/prove_sizes.py")},
-        "audits": {"worlds": _python("tests/prove_audits.py")},
+        "audits": {
+            "worlds": _python("tests/prove_audits.py"),
+            "warnings": _python("tests/prove_warnings.py"),
+        },
         "examples": {room: _python(*examples, f"tests/{room}") for room in ROOMS},
         # All that is recorded of what is here, which takes hours: a full run belongs here, and what
         # is kept of it has its date. A change has the sample that its commit draws (.ci/run).

@@ -130,8 +130,13 @@ def test_runs_in_the_format_of_trec_are_lists(folds, tmp_path):
 
 
 SLOW = """
+import os
 import time
+from pathlib import Path
+
 time.sleep(1)
+Path("started").mkdir(exist_ok=True)
+Path("started", str(os.getpid())).touch()
 
 class Newest:
     deterministic = True
@@ -172,3 +177,4 @@ def test_a_class_that_is_slow_to_import_from_the_folder_of_the_command(tmp_path)
     assert found.returncode == 0, found.stderr
     record = json.loads((tmp_path / "audit.json").read_text())
     assert record["sentence"]["a"] == "mine"
+    assert len(list((tmp_path / "started").iterdir())) <= 3, "each run started workers of its own"
