@@ -66,6 +66,7 @@ def parts() -> dict[str, dict[str, list[str]]]:
         "audits": {
             "worlds": _python("tests/prove_audits.py"),
             "warnings": _python("tests/prove_warnings.py"),
+            "lenskit": _python("tests/prove_lenskit.py"),
         },
         "examples": {room: _python(*examples, f"tests/{room}") for room in ROOMS},
         # All that is recorded of what is here, which takes hours: a full run belongs here, and what
