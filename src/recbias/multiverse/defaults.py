@@ -60,8 +60,8 @@ def default_options(dataset: Dataset) -> dict[str, tuple[str, ...]]:
     """Give the options of each decision that are crossed by default.
 
     Only thresholds follow the data: one step below the top of the scale (MCCRS20, CCM20), the step
-    above (BCC17) and the one below, as far as the scale has them and a rating reaches them. Two that
-    like the same ratings, as on merged stars, are one.
+    above (BCC17) and the one below, as far as the scale has them and a rating reaches them. Of two
+    that like the same ratings, as on merged stars, one is there.
 
     Parameters
     ----------
