@@ -237,7 +237,6 @@ def main() -> int:
     n_worlds = math.ceil(given.audits / N_EACH / len(KINDS) / len(SIZES))
     done = {(row["kind"], row["size"], row["number"]) for row in rows}
     every = [(kind, size, n) for n in range(n_worlds) for size in SIZES for kind in KINDS]
-    os.environ["TQDM_DISABLE"] = "1"
     with file:
         for of in every:
             if of in done:

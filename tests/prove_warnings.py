@@ -255,10 +255,13 @@ def ties(at: Place) -> Iterator[Judged]:
 
 
 def settings(at: Place) -> Iterator[Judged]:
-    """A baseline of one neighbour; and the best of a grid, chosen on another split."""
+    """A baseline of one neighbour; and the best of a grid, chosen on another split.
+
+    The grid goes beyond what worlds have of users, as one that ends below is not tuned.
+    """
     first = System("mine", "ImplicitItemCosine")
     grid = [System(f"{n}", "UserKNN", {"n_neighbours": n, "encoding": "binary-pos>=4"})
-            for n in (5, 20, 80)]  # fmt: skip
+            for n in (5, 20, 80, 320, 1280)]  # fmt: skip
     other = own_design(at.dataset, FULL, split=SPLIT, seed=at.design.seed + 10**6)
     results = at.own(grid, other)
     best = max(grid, key=lambda each: results[each.name, "case", "P@10"].value)
@@ -330,7 +333,6 @@ def main() -> int:
     rows, file = kept_rows(f"warned-{given.first}")
     done = {(row["kind"], row["size"], row["number"]) for row in rows}
     n_each = math.ceil(given.worlds / len(KINDS) / len(SIZES))
-    os.environ["TQDM_DISABLE"] = "1"
     with file:
         for of in [(kind, size, given.first + n)
                    for n in range(n_each) for size in SIZES for kind in KINDS]:  # fmt: skip
