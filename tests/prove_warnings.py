@@ -37,7 +37,16 @@ from prove_audits import KINDS, SIZES, SPLIT, Noisy, Taste, kept_rows, world
 from recbias import System, load_dataset, run
 from recbias._system.streams import stream
 from recbias.audit import signals
-from recbias.audit.comparison import HEADLESS, Case, Difference, asked, beside, cases, lead
+from recbias.audit.comparison import (
+    HEADLESS,
+    Case,
+    Comparison,
+    Difference,
+    asked,
+    beside,
+    cases,
+    lead,
+)
 from recbias.audit.design import own_design
 from recbias.data.datasets import Dataset
 from recbias.data.datasets.frames import frame_of
@@ -108,6 +117,10 @@ class Place:
         design = design or self.design
         case = Case("own", str(design.protocol), str(design.measured))
         return run(asked(self.name, pair, design, case, (case.metric,)))
+
+    def asks(self, pair: tuple[System, System]) -> Comparison:
+        """Put a comparison together."""
+        return Comparison(self.name, pair, self.design)
 
     def ahead(self, pair: tuple[System, System], design: Options | None = None) -> Difference:
         """Give the lead under a design."""
@@ -250,7 +263,7 @@ def ties(at: Place) -> Iterator[Judged]:
             System(each, each) if isinstance(each, str) else as_system(each) for each in pair
         )
         both = first.replace("a"), second.replace("b")
-        found = signals.tied(at.name, both, at.design, at.ahead(both), 1, None)
+        found = signals.tied(at.asks(both), at.ahead(both))
         yield "ties", words, planted, found
 
 
@@ -269,7 +282,7 @@ def settings(at: Place) -> Iterator[Judged]:
     tuned = "the best of a grid, by another split"
     for words, rival, planted in (("one neighbour", bad, PLANTED), (tuned, best, NONE)):
         pair = first, rival.replace("rival")
-        found = signals.untuned(at.name, pair, at.design, at.ahead(pair), 1, None)
+        found = signals.untuned(at.asks(pair), at.ahead(pair))
         yield "untuned", words, planted, found
 
 
@@ -282,7 +295,7 @@ def often(at: Place) -> Iterator[Judged]:
             pair = grid[0], System("Random", "Random")
             for n, planted in ((3, NONE), (12, PLANTED)):
                 at.own(grid[:n])
-                found = signals.asked_often(at.name, at.design, pair)
+                found = signals.asked_often(at.asks(pair))
                 yield "tuned", f"{n} settings", planted, found
         finally:
             os.environ["RECBIAS_CELLS"] = before

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import is_drawn
+
 SUITE = """
 import os, pytest
 
@@ -46,3 +48,27 @@ def test_who_forgets_the_marker_fails_with_and_without_data(
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert f"{outcome} in" in done.stdout, done.stdout + done.stderr
     assert "FAILED test_suite.py::test_that_forgot_its_marker" in done.stdout
+
+
+def test_every_file_is_drawn_by_about_half_of_all_texts() -> None:
+    names = {path.name for path in Path(__file__).parent.rglob("test_*.py")}
+    drawn = {name: sum(is_drawn(name, f"commit {n}") for n in range(400)) for name in names}
+    # Seven standard deviations, 10, on either side: once in 10^12 files.
+    assert all(130 < times < 270 for times in drawn.values()), drawn
+
+
+@pytest.mark.slow
+def test_what_a_text_draws_runs_whole_and_nothing_else(tmp_path: Path) -> None:
+    rules = (Path(__file__).parent / "conftest.py").read_text(encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(rules, encoding="utf-8")
+    names = [f"test_{letter}.py" for letter in "abcdef"]
+    for name in names:
+        tests = "def test_one(): pass\ndef test_two(): pass\n"
+        (tmp_path / name).write_text(tests, encoding="utf-8")
+    kept = [name for name in names if is_drawn(name, "a commit")]
+    assert 0 < len(kept) < len(names)
+    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", str(tmp_path)]
+    for arguments, expected in ((["--draw", "a commit"], kept), ([], names)):
+        done = subprocess.run([*command, *arguments], cwd=tmp_path, capture_output=True, text=True)
+        run = [line.partition("::")[0] for line in done.stdout.splitlines() if "PASSED" in line]
+        assert run == [name for name in expected for _ in range(2)]

@@ -11,7 +11,7 @@ import pytest
 
 from recbias import System, load_dataset
 from recbias.audit import audit, auditing, comparison, side_by_side, signals
-from recbias.audit.comparison import CHANCE, Difference
+from recbias.audit.comparison import CHANCE, Comparison, Difference
 from recbias.audit.design import own_design
 from recbias.audit.page import page_of, percent
 from recbias.audit.rule import answer, because
@@ -215,11 +215,10 @@ def test_warnings_about_other_things_do_not_say_that_lists_are_short():
 
 def test_the_last_digits_of_sums_are_no_ties(monkeypatch):
     nothing = Difference(0.0, 0.0, 0.0, 1.0, 80, "paired t")
-    monkeypatch.setattr(signals, "run", lambda *_, **__: None)
-    monkeypatch.setattr(signals, "lead", lambda *_: nothing._replace(lead=-1e-17))
-    design = SimpleNamespace(measured="P@10", protocol="AI-AN-AR rel>=4", split="", seed=1)
-    monkeypatch.setattr(signals, "asked", lambda *_: None)
-    assert not signals.tied("x", PAIR, design, nothing, 1, None).fires
+    monkeypatch.setattr(Comparison, "run", lambda *_, **__: None)
+    monkeypatch.setattr(Comparison, "lead", lambda *_: nothing._replace(lead=-1e-17))
+    design = SimpleNamespace(measured="P@10", protocol="AI-AN-AR rel>=4", test="observed")
+    assert not signals.tied(Comparison("x", PAIR, design), nothing).fires
 
 
 def test_a_lead_that_is_unknown_is_said_so():
@@ -243,12 +242,11 @@ def results_of(values, left_out):
 
 
 def chosen_of(monkeypatch, values, left_out):
-    monkeypatch.setattr(comparison, "run", lambda *_, **__: results_of(values, left_out))
-    monkeypatch.setattr(comparison, "asked", lambda *_: None)
+    monkeypatch.setattr(Comparison, "run", lambda *_, **__: results_of(values, left_out))
     metric = parse_metric("P@10")
-    design = SimpleNamespace(protocol="", measured=metric, metric=metric)
+    design = SimpleNamespace(protocol="", measured=metric, metric=metric, test="observed")
     rivals = [System(name, "Popularity") for name in ("one", "two", "three")]
-    return comparison.strongest("x", PAIR[0], design, rivals)
+    return comparison.strongest(Comparison("x", PAIR, design), rivals)
 
 
 def test_the_best_baseline_is_one_that_has_a_value(monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from recbias import System, load_dataset, run
 from recbias.audit import audit, signals
-from recbias.audit.comparison import Case, Difference, asked, lead
+from recbias.audit.comparison import Case, Comparison, Difference, asked, lead
 from recbias.audit.design import own_design
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import FromScores, as_system
@@ -123,9 +123,9 @@ def test_ties_that_decide_are_seen(table, loaded):
     pairs = [as_system(FromScores(pd.DataFrame(rows, columns=["user_id", "item_id", "score"])))
              .replace(name) for name, rows in frames.items()]  # fmt: skip
     fine, flat = tuple(pairs[:2]), tuple(pairs[2:])
-    sure = signals.tied(table, fine, design, own_difference(table, fine, design), 1, None)
+    sure = signals.tied(Comparison(table, fine, design), own_difference(table, fine, design))
     drawn = Difference(0.05, 0.01, 0.09, 0.02, 80, "paired t")  # what the order made of equal ones
-    tied = signals.tied(table, flat, design, drawn, 1, None)
+    tied = signals.tied(Comparison(table, flat, design), drawn)
     assert not sure.fires
     assert tied.fires
 
@@ -137,7 +137,7 @@ def test_a_baseline_with_bad_settings_is_seen(table, loaded):
     for name, n_neighbours in (("bad", 1), ("good", 40)):
         rival = System(name, "UserKNN", {"n_neighbours": n_neighbours, "encoding": "binary-pos>=4"})
         own = own_difference(table, (first, rival), design)
-        fires[name] = signals.untuned(table, (first, rival), design, own, 1, None).fires
+        fires[name] = signals.untuned(Comparison(table, (first, rival), design), own).fires
     assert fires["bad"]
     assert not fires["good"]
 
@@ -160,12 +160,12 @@ def test_folds_that_were_asked_often_are_seen(table, loaded, monkeypatch, tmp_pa
     settings = [System(f"{n}", "UserKNN", {"n_neighbours": n}) for n in range(4, 15)]
     run(asked(table, settings[:9], design, case, ("P@10",)))
     pair = system, System("Random", "Random")
-    few = signals.asked_often(table, design, pair)
+    few = signals.asked_often(Comparison(table, pair, design))
     run(asked(table, (system, *settings), design, case, ("P@10",)))
-    many = signals.asked_often(table, design, pair)
+    many = signals.asked_often(Comparison(table, pair, design))
     assert (few.fires, many.fires) == (False, True), (few, many)
     assert many.evidence.startswith("12 settings")  # its own is one, asked for before or not
     rival = System("rival", "UserKNN", {"n_neighbours": 4})
     around = {other.parameters["n_neighbours"] for other in signals.variations(rival)} | {4}
-    told = signals.asked_often(table, design, (system, rival)).evidence
+    told = signals.asked_often(Comparison(table, (system, rival), design)).evidence
     assert told.startswith(f"{12 - len(around & set(range(4, 15)))} settings")  # not the audit's

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import warnings
@@ -17,30 +18,30 @@ import pandas as pd
 from tqdm import tqdm
 
 from recbias.audit import comparison, signals
-from recbias.audit.comparison import Case, Difference, asked, lead
+from recbias.audit.comparison import Comparison, Difference
 from recbias.audit.design import DEFAULT_METRIC, around, own_design
-from recbias.audit.page import page_of, percent
+from recbias.audit.ledger import Ruling, judged_claims
+from recbias.audit.page import check_book, page_of, percent
 from recbias.audit.rule import EXIT_CODES, answer, because, rule_said
 from recbias.audit.sides import is_scores, is_whole, side
 from recbias.audit.words import change_said
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.datasets.describe import describe
 from recbias.data.selection import Selection
-from recbias.errors import ConfigError, DataWarning, MissingData, StoreError
+from recbias.errors import ConfigError, DataError, DataWarning, MissingData, StoreError
 from recbias.experiment.decisions import methods_paragraph
 from recbias.experiment.engine import Workers, open_executor
-from recbias.experiment.options import Options
-from recbias.experiment.run import Results, run
 from recbias.experiment.store import write_atomically
 from recbias.metrics import Metric
 from recbias.multiverse import Universes, trusted, universes
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System, as_system, line_up
 from recbias.recommenders.base import algorithm, is_own
+from recbias.trust import Shape, fit_relation
 
 __all__ = ["Audit", "audit", "read_audit"]
 
-FORMAT = 1
+FORMAT = 2
 _POINTS = 240
 """Of the curve of universes that a page shows."""
 _SEEDS = 3
@@ -54,7 +55,8 @@ class Audit:
     ----------
     record : dict
         Everything, as JSON has it: ``sentence``, ``own``, ``data``, ``designs``, ``multiverse``,
-        ``samples``, ``seeds``, ``users``, ``hidden``, ``signals``, ``methods``, ``versions``.
+        ``samples``, ``seeds``, ``over whom``, ``users``, ``hidden``, ``worlds``, ``signals``,
+        ``ledger``, ``methods``, ``versions``, ``book``.
     """
 
     record: Mapping[str, Any]
@@ -121,6 +123,8 @@ def audit(
     seed: int = 1,
     select: str = "",
     options: Mapping[str, Sequence[str]] | None = None,
+    ledger: bool = True,
+    book: str = "",
     workers: Workers = 1,
     data_dir: Path | None = None,
 ) -> Audit:
@@ -142,6 +146,12 @@ def audit(
     options
         Texts by decision, as of :func:`recbias.multiverse.universes`; by default the defensible
         ones, the reader's own first. What no decision sets is as in the reader's own design.
+    ledger
+        Whether to ask the claims of papers that bear on the design. They are told by
+        `recbias.claims.short`, once that is imported; without it the page says that they are
+        absent.
+    book
+        Address or folder of a built book: pages link there, else they name its places.
     workers
         Local processes. The results do not depend on it.
     data_dir
@@ -162,27 +172,28 @@ def audit(
     >>> found = audit("world(users=60,items=80)", "Popularity", "Random", split="ratio 0.5",
     ...               options=few)
     >>> found.answer in ("holds", "open", "does not hold"), sorted(found.record)[:3]
-    (True, ['data', 'designs', 'format'])
+    (True, ['book', 'data', 'designs'])
     """
+    check_book(book)
     loaded = load_dataset(dataset, data_dir=data_dir)
     design = own_design(loaded, protocol, metric, split, seed, select)
     least = design.protocol.min_rating
     first = _side(a, least)
+    baselines: dict[str, float] = {}
     if b is None:
-        second, baselines = comparison.strongest(
-            dataset, first, design, line_up("modern", min_rating=least)[1:],
-            workers=workers, data_dir=data_dir,
-        )  # fmt: skip
+        alone = Comparison(dataset, (first, first), design, workers, data_dir)
+        second, baselines = comparison.strongest(alone, line_up("modern", min_rating=least)[1:])
     else:
-        second, baselines = _side(b, least), {}
+        second = _side(b, least)
     if first.name == second.name:
         raise ConfigError(
             f"both sides are called {first.name}\nname them: --a mine=PATH, or --b theirs=PATH"
         )
     with _held(workers, first, second) as held:
-        asks = _Audit(dataset, loaded, design, (first, second), held, data_dir)
-        found = asks.judged(options)
-    return Audit({**found.record, "baselines": _plain(baselines)}) if baselines else found
+        asks = Comparison(dataset, (first, second), design, held, data_dir)
+        record = _judged(asks, loaded, options, ledger)
+    record |= {"book": book}
+    return Audit(_plain({**record, "baselines": baselines} if baselines else record))
 
 
 @contextmanager
@@ -200,140 +211,135 @@ def _side(given: Any, min_rating: float) -> System:
     return side(given, min_rating=min_rating) if isinstance(given, str) else as_system(given)
 
 
-@dataclass(frozen=True)
-class _Audit:
-    """What all parts of one audit share."""
+def _judged(
+    asks: Comparison, loaded: Dataset, options: Mapping[str, Sequence[str]] | None, ledger: bool
+) -> dict[str, Any]:
+    """Go through all parts, the reader's own design first."""
+    pair, design = asks.pair, asks.design
+    least = design.protocol.min_rating
+    whole, trainable = all(map(is_whole, pair)), not any(map(is_scores, pair))
+    chosen = comparison.cases(design, whole_lists=whole)
+    start = None if options is None else str(design)
+    if options is None:
+        options = around(design, loaded, trainable=trainable, whole_lists=whole)
+    kept = Selection.parse(str(design.select)).of(loaded, seed=design.seed)
+    splits = dataset_splits(kept, str(design.split), seed=design.seed)
+    seeds = [design.seed + further for further in range(1, _SEEDS)] if trainable else []
+    parts: dict[str, Callable[[], Any]] = {
+        "your design": lambda: asks.run(asks.own),
+        "other designs": lambda: comparison.compared(asks, chosen),
+        "all designs": lambda: _said(_universes(asks, options, start), loaded, least),
+        "samples": lambda: comparison.sampled(asks, loaded.ratings.n_items) if whole else [],
+        "seeds": lambda: comparison.other_seeds(asks, seeds),
+        "users and items": lambda: _over_whom(asks),
+        "what accuracy hides": lambda: comparison.hidden(asks),
+        "worlds": lambda: _worlds(kept, least),
+    }
+    if ledger:
+        parts["claims"] = lambda: judged_claims(asks, whole_lists=whole)
+    found: dict[str, Any] = {}
+    warned: dict[str, None] = {}
+    with tqdm(parts.items(), desc="audit", unit="part", leave=False) as bar:
+        for name, part in bar:
+            bar.set_postfix_str(name)
+            found[name], said_here = _said_of_data(part)
+            warned |= dict.fromkeys(said_here)
+    results, said = found["your design"], list(warned)
+    own = asks.lead(results, asks.own.metric)
+    designs = found["other designs"]
+    designs[0]["optimum"] = comparison.optimum(splits, design)
+    multiverse = found["all designs"]
+    won, lost = (multiverse["shares"]["decisions"][name] for name in ("wins", "loses"))
+    verdict = answer(own.low, own.high, won, lost)
+    lists, depth = found["what accuracy hides"]["lists"], asks.depth
+    headless = next((row for row in designs if row["design"] == comparison.HEADLESS), None)
+    looked = [
+        signals.timed(kept, splits),
+        signals.seen(lists, depth, splits, pair),
+        signals.short(lists, depth, said, pair),
+        signals.dropped(results, design, splits),
+        signals.popular(own, headless),
+        *_said_of_data(lambda: [signals.tied(asks, own), signals.untuned(asks, own)])[0],
+        signals.asked_often(asks),
+    ]
+    names = [system.name for system in pair]
+    return {
+        "format": FORMAT,
+        "sentence": {
+            "a": names[0],
+            "b": names[1],
+            "answer": verdict,
+            "rule": rule_said(*names),
+            "paragraph": _paragraph(names, verdict, own, design.measured, multiverse),
+        },
+        "own": {"options": str(design), "lead": own._asdict()},
+        "data": {**_data(loaded, kept, least), "warned": said},
+        "designs": designs,
+        "multiverse": multiverse,
+        "samples": {
+            "rows": found["samples"],
+            "enough": comparison.enough(found["samples"]) if found["samples"] else None,
+        },
+        "seeds": found["seeds"],
+        "over whom": found["users and items"],
+        "users": comparison.thirds(results, pair, design.measured, kept, least),
+        "hidden": found["what accuracy hides"],
+        "worlds": found["worlds"],
+        "signals": [signal._asdict() for signal in looked],
+        "ledger": {"left out": not ledger, "claims": _claims(found.get("claims"))},
+        "methods": methods_paragraph(design, results.dataset),
+        "versions": {"recbias": version("recbias"), "data": loaded.ratings.content_hash},
+    }
 
-    dataset: Any
-    loaded: Dataset
-    design: Options
-    pair: tuple[System, System]
-    workers: Workers
-    data_dir: Path | None
 
-    def judged(self, options: Mapping[str, Sequence[str]] | None) -> Audit:
-        """Go through all parts, the reader's own design first."""
-        whole = all(map(is_whole, self.pair))
-        trainable = not any(map(is_scores, self.pair))
-        chosen = comparison.cases(self.design, whole_lists=whole)
-        start = None if options is None else str(self.design)
-        if options is None:
-            options = around(self.design, self.loaded, trainable=trainable, whole_lists=whole)
-        kept = Selection.parse(str(self.design.select)).of(self.loaded, seed=self.design.seed)
-        splits = dataset_splits(kept, str(self.design.split), seed=self.design.seed)
-        parts: dict[str, Callable[[], Any]] = {
-            "your design": self._own,
-            "other designs": lambda: self._compared(chosen),
-            "all designs": lambda: self._universes(options, start),
-            "samples": lambda: self._sampled() if whole else [],
-            "seeds": lambda: self._seeds() if trainable else [],
-            "what accuracy hides": self._hidden,
-        }
-        found: dict[str, Any] = {}
-        warned: dict[str, None] = {}
-        with tqdm(parts.items(), desc="audit", unit="part", leave=False) as bar:
-            for name, part in bar:
-                bar.set_postfix_str(name)
-                found[name], said = _said_of_data(part)
-                warned |= dict.fromkeys(said)
-        results, said = found["your design"], list(warned)
-        own = lead(results, self.pair, str(self.design.measured))
-        designs = found["other designs"]
-        designs[0]["optimum"] = comparison.optimum(splits, self.design)
-        multiverse = found["all designs"]
-        won, lost = (multiverse["shares"]["decisions"][name] for name in ("wins", "loses"))
-        verdict = answer(own.low, own.high, won, lost)
-        depth = found["what accuracy hides"]["depth"]
-        lists = found["what accuracy hides"]["lists"]
-        headless = next((row for row in designs if row["design"] == comparison.HEADLESS), None)
-        grid = self.dataset, self.pair, self.design, own, self.workers, self.data_dir
-        looked = [
-            signals.timed(kept, splits),
-            signals.seen(lists, depth, splits, self.pair),
-            signals.short(lists, depth, said, self.pair),
-            signals.dropped(results, self.design, splits),
-            signals.popular(own, headless),
-            *_said_of_data(lambda: [signals.tied(*grid), signals.untuned(*grid)])[0],
-            signals.asked_often(self.dataset, self.design, self.pair),
-        ]
-        names = [system.name for system in self.pair]
-        record = {
-            "format": FORMAT,
-            "sentence": {
-                "a": names[0],
-                "b": names[1],
-                "answer": verdict,
-                "rule": rule_said(*names),
-                "paragraph": _paragraph(names, verdict, own, self.design.measured, multiverse),
-            },
-            "own": {"options": str(self.design), "lead": own._asdict()},
-            "data": {**self._data(kept), "warned": said},
-            "designs": designs,
-            "multiverse": multiverse,
-            "samples": {
-                "rows": found["samples"],
-                "enough": comparison.enough(found["samples"]) if found["samples"] else None,
-            },
-            "seeds": found["seeds"],
-            "users": comparison.thirds(
-                results, self.pair, self.design.measured, kept, self.design.protocol.min_rating
-            ),
-            "hidden": found["what accuracy hides"],
-            "signals": [signal._asdict() for signal in looked],
-            "methods": methods_paragraph(self.design, results.dataset),
-            "versions": {"recbias": version("recbias"), "data": self.loaded.ratings.content_hash},
-        }
-        return Audit(_plain(record))
+def _universes(
+    asks: Comparison, options: Mapping[str, Sequence[str]], start: str | None
+) -> Universes:
+    return universes(
+        asks.dataset, *asks.pair, options, start=start, seeds=(asks.design.seed,),
+        workers=asks.workers, data_dir=asks.data_dir,
+    )  # fmt: skip
 
-    def _own(self) -> Results:
-        case = Case("own", str(self.design.protocol), str(self.design.measured))
-        return run(
-            asked(self.dataset, self.pair, self.design, case, (case.metric,)),
-            workers=self.workers, data_dir=self.data_dir,
-        )  # fmt: skip
 
-    def _compared(self, chosen: Sequence[Case]) -> list[dict[str, Any]]:
-        return comparison.compared(
-            self.dataset, self.pair, self.design, chosen,
-            workers=self.workers, data_dir=self.data_dir,
-        )  # fmt: skip
+def _over_whom(asks: Comparison) -> list[dict[str, Any]] | str:
+    """Test over users and items, or say why that cannot be."""
+    try:
+        return comparison.over_whom(asks)
+    except ConfigError as error:
+        return str(error).partition("\n")[0]
 
-    def _universes(self, options: Mapping[str, Sequence[str]], start: str | None) -> dict[str, Any]:
-        found = universes(
-            self.dataset, *self.pair, options, start=start,
-            seeds=(self.design.seed,), workers=self.workers, data_dir=self.data_dir,
-        )  # fmt: skip
-        return _said(found, self.loaded, self.design.protocol.min_rating)
 
-    def _sampled(self) -> list[dict[str, Any]]:
-        return comparison.sampled(
-            self.dataset, self.pair, self.design, n_items=self.loaded.ratings.n_items,
-            workers=self.workers, data_dir=self.data_dir,
-        )  # fmt: skip
+def _claims(found: Sequence[Ruling] | None) -> list[dict[str, Any]] | None:
+    return None if found is None else [ruling._asdict() for ruling in found]
 
-    def _seeds(self) -> list[dict[str, Any]]:
-        seeds = [self.design.seed + further for further in range(1, _SEEDS)]
-        return comparison.other_seeds(
-            self.dataset, self.pair, self.design, seeds,
-            workers=self.workers, data_dir=self.data_dir,
-        )  # fmt: skip
 
-    def _hidden(self) -> dict[str, Any]:
-        return comparison.hidden(
-            self.dataset, self.pair, self.design, workers=self.workers, data_dir=self.data_dir
-        )
+def _worlds(kept: Dataset, min_rating: float) -> dict[str, Any]:
+    """Say where data lie among simulated worlds, or why they lie nowhere."""
+    ratings = kept.ratings
+    try:
+        relation, shape = fit_relation(ratings, min_rating), Shape.of(ratings, min_rating)
+    except DataError as error:
+        return {"reason": str(error).partition("\n")[0]}
+    return {
+        "relation": dataclasses.asdict(relation),
+        "skew": shape.skew,
+        "nearest": (
+            f"world(relation={relation.estimate:.2f},users={shape.users},items={shape.items},"
+            f"density={shape.density:g},skew={shape.skew:g})"
+        ),
+    }
 
-    def _data(self, kept: Dataset) -> dict[str, Any]:
-        ratings = kept.ratings
-        liked = ratings.value >= self.design.protocol.min_rating
-        without = ratings.n_users - len(np.unique(ratings.user[liked]))
-        return {
-            "title": self.loaded.title,
-            "said": describe(ratings, self.design.protocol.min_rating),
-            "read as": list(self.loaded.understood),
-            "users without likes": int(without),
-            "cannot test": dict(self.loaded.info.cannot_test),
-        }
+
+def _data(loaded: Dataset, kept: Dataset, min_rating: float) -> dict[str, Any]:
+    ratings = kept.ratings
+    without = ratings.n_users - len(np.unique(ratings.user[ratings.value >= min_rating]))
+    return {
+        "title": loaded.title,
+        "said": describe(ratings, min_rating),
+        "read as": list(loaded.understood),
+        "users without likes": int(without),
+        "cannot test": dict(loaded.info.cannot_test),
+    }
 
 
 def _said_of_data(part: Callable[[], Any]) -> tuple[Any, list[str]]:
@@ -379,7 +385,12 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
         "importance": found.importance()["effect"].to_dict(),
         "joint p": next(iter(found.joint_test()["p"]), None),  # of one user there is none
         "refused": found.refused.to_dict("records"),
-        "trust": {"says": weighed.says, "text": str(weighed)},
+        "trust": {
+            "says": weighed.says,
+            "text": str(weighed),
+            "kinds": [str(kind) for kind in weighed.place.kinds],
+            "beyond": weighed.place.reason,
+        },
     }
 
 

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from recbias.data.datasets import Dataset
+from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, DataError, TrainingError
 from recbias.experiment.engine import Workers
 from recbias.experiment.grid import Grid
 from recbias.experiment.measurement import measure
 from recbias.experiment.options import Options
+from recbias.experiment.reduction import crossed_drawn, resampled_both
 from recbias.experiment.run import Results, run
+from recbias.experiment.users import reduced_systems
 from recbias.metrics import Metric, parse_metric
 from recbias.protocol.splits import Split
 from recbias.recommenders import System
 from recbias.recommenders.non_personalised import OracleRanking
+from recbias.stats.comparison import resampled_tests
+from recbias.stats.resampling import interval
 
 __all__ = [
     "CHANCE",
     "DEPTHS",
     "HEADLESS",
     "Case",
+    "Comparison",
     "Difference",
     "asked",
     "beside",
@@ -38,6 +44,7 @@ __all__ = [
     "lead",
     "optimum",
     "other_seeds",
+    "over_whom",
     "sampled",
     "strongest",
     "thirds",
@@ -82,6 +89,48 @@ class Difference(NamedTuple):
     test: str
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems on a reader's data, the reader's own design, and where it is computed."""
+
+    dataset: Any
+    pair: tuple[System, System]
+    design: Options
+    workers: Workers = 1
+    data_dir: Path | None = None
+
+    @property
+    def own(self) -> Case:
+        """The reader's own design."""
+        design = self.design
+        return Case("your own design", str(design.protocol), str(design.measured), str(design.test))
+
+    @property
+    def depth(self) -> int:
+        """How many items of a list are looked at."""
+        return self.design.metric.cutoff or 10
+
+    @property
+    def rel(self) -> str:
+        """From which rating an item is liked, as protocols have it."""
+        return f"rel>={exact(self.design.protocol.min_rating)}"
+
+    def run(
+        self, case: Case, metrics: Sequence[str] = (), *,
+        systems: Sequence[System] = (), design: Options | None = None,
+    ) -> Results:  # fmt: skip
+        """Measure the pair, or other systems, under one design, whose label is ``"case"``."""
+        grid = asked(
+            self.dataset, systems or self.pair, design or self.design, case,
+            metrics or (case.metric,),
+        )  # fmt: skip
+        return run(grid, workers=self.workers, data_dir=self.data_dir)
+
+    def lead(self, results: Results, metric: str) -> Difference:
+        """Say how far the first system of the pair is ahead, positive where it is better."""
+        return lead(results, self.pair, metric)
+
+
 def cases(design: Options, *, whole_lists: bool) -> list[Case]:
     """Name the reader's design and five others, each of which a paper of the book argues for.
 
@@ -113,15 +162,7 @@ def cases(design: Options, *, whole_lists: bool) -> list[Case]:
     return [own, *others]
 
 
-def compared(
-    dataset: str,
-    pair: tuple[System, System],
-    design: Options,
-    chosen: Sequence[Case],
-    *,
-    workers: Workers = 1,
-    data_dir: Path | None = None,
-) -> list[dict[str, Any]]:
+def compared(asks: Comparison, chosen: Sequence[Case]) -> list[dict[str, Any]]:
     """Measure both systems, and those that they are seen beside, under each design.
 
     Returns
@@ -131,7 +172,7 @@ def compared(
         value, low, high; ``lead`` of the first system, as `Difference`. Or the ``reason`` why it
         cannot be measured on these data.
     """
-    systems = [*pair, *beside(pair, design)]
+    systems = [*asks.pair, *beside(asks.pair, asks.design)]
     rows = []
     for case in chosen:
         row: dict[str, Any] = {
@@ -142,11 +183,8 @@ def compared(
             "more is better": parse_metric(case.metric).declaration.better == "higher",
         }
         try:
-            results = run(
-                asked(dataset, systems, design, case, (case.metric,)),
-                workers=workers, data_dir=data_dir,
-            )  # fmt: skip
-            _refuse_left_out(results, pair)
+            results = asks.run(case, systems=systems)
+            _refuse_left_out(results, asks.pair)
         except (ConfigError, DataError, TrainingError) as error:
             if case is chosen[0]:
                 raise
@@ -156,7 +194,7 @@ def compared(
             name: [row_["value"], row_["low"], row_["high"]]
             for name, row_ in results.table("case", case.metric).to_dict("index").items()
         }
-        row["lead"] = lead(results, pair, case.metric)._asdict()
+        row["lead"] = asks.lead(results, case.metric)._asdict()
         rows.append(row)
     return rows
 
@@ -202,26 +240,15 @@ def _refuse_left_out(results: Results, pair: Sequence[System]) -> None:
             raise TrainingError(f"{system.name} cannot be trained on these data: {reason}")
 
 
-def strongest(
-    dataset: str,
-    first: System,
-    design: Options,
-    baselines: Sequence[System],
-    *,
-    workers: Workers = 1,
-    data_dir: Path | None = None,
-) -> tuple[System, dict[str, float]]:
+def strongest(asks: Comparison, baselines: Sequence[System]) -> tuple[System, dict[str, float]]:
     """Choose the best baseline under the reader's design; give the values of all of them.
 
     One that cannot be trained on these data has none (NaN).
     """
-    rivals = tuple(system for system in baselines if system.name != first.name)
-    case = Case("baselines", str(design.protocol), str(design.measured))
-    results = run(
-        asked(dataset, rivals, design, case, (case.metric,)), workers=workers, data_dir=data_dir
-    )
+    rivals = tuple(system for system in baselines if system.name != asks.pair[0].name)
+    results = asks.run(asks.own, systems=rivals)
     values = {
-        system.name: results[system.name, "case", case.metric].value
+        system.name: results[system.name, "case", asks.own.metric].value
         if system.name not in results.left_out
         else np.nan
         for system in rivals
@@ -233,7 +260,7 @@ def strongest(
             "none of the baselines has a value on these data, so that nobody can be beaten\n"
             + "\n".join(reasons[:3] or ["name one: --b SIDE"])
         )
-    more = design.metric.declaration.better == "higher"
+    more = asks.design.metric.declaration.better == "higher"
     best = (max if more else min)(known, key=lambda name: values[name])
     return next(system for system in rivals if system.name == best), values
 
@@ -268,14 +295,52 @@ def optimum(splits: Sequence[Split], design: Options) -> float | None:
 _LISTS = ("judged", "antiP", "Served", "ARP", "Coverage", "Gini")
 
 
-def hidden(
-    dataset: str,
-    pair: tuple[System, System],
-    design: Options,
-    *,
-    workers: Workers = 1,
-    data_dir: Path | None = None,
-) -> dict[str, Any]:
+def over_whom(asks: Comparison) -> list[dict[str, Any]]:
+    """Test the lead over other users, over other items, and over both.
+
+    Users and items are drawn again, apart, as :func:`recbias.stats.resampling.crossed_sums` has it.
+
+    Returns
+    -------
+    list of dict
+        ``over`` whom, ``lead``, its 95 % interval ``low`` to ``high`` and two-sided ``p``.
+
+    Raises
+    ------
+    ConfigError
+        If the metric is no sum over test ratings.
+    """
+    case, metric = asks.own, asks.own.metric
+    grid = dataclasses.replace(
+        asked(asks.dataset, asks.pair, asks.design, case, (metric,)), crossed=(("case", metric),)
+    )
+    dataset = load_dataset(asks.dataset, data_dir=asks.data_dir)
+    n_users, n_items = dataset.ratings.n_users, dataset.ratings.n_items
+    value = asks.lead(asks.run(case), metric).lead
+    sign = 1 if parse_metric(metric).declaration.better == "higher" else -1
+    first, second = (
+        [fold["case"] for fold in folds]
+        for _, folds in reduced_systems(grid, dataset, data_dir=asks.data_dir)
+    )
+    users, items = resampled_both(n_users, n_items, grid.seed)
+    sizes = {"users": n_users, "items": n_items, "both": min(n_users, n_items)}
+    rows = []
+    for over, size in sizes.items():
+        weights = (
+            np.ones_like(users) if over == "items" else users,
+            np.ones_like(items) if over == "users" else items,
+        )
+        a, b = (crossed_drawn(grid, "case", parts, *weights)[metric] for parts in (first, second))
+        ahead = sign * (a - b)
+        low, high = interval(ahead) if size > 1 else (np.nan, np.nan)
+        p = resampled_tests(value, ahead, size)[1] if size > 1 else np.nan
+        rows.append(
+            {"over": over, "lead": value, "low": float(low), "high": float(high), "p": float(p)}
+        )
+    return rows
+
+
+def hidden(asks: Comparison) -> dict[str, Any]:
     """Measure what accuracy hides: misses, what is unrated, coverage, concentration, the cold.
 
     Returns
@@ -285,14 +350,11 @@ def hidden(
         them; ``users`` and ``items``: how far A is ahead among cold and other ones, or the reason
         why that cannot be told.
     """
-    depth = design.metric.cutoff or 10
-    rel = f"rel>={exact(design.protocol.min_rating)}"
-    full = Case("full lists", f"AI-AN-AR {rel}", f"P@{depth}")
-    systems = [*pair, *beside(pair, design)]
+    depth = asks.depth
+    full = Case("full lists", f"AI-AN-AR {asks.rel}", f"P@{depth}")
+    systems = [*asks.pair, *beside(asks.pair, asks.design)]
     metrics = [f"{name}@{depth}" for name in _LISTS]
-    results = run(
-        asked(dataset, systems, design, full, metrics), workers=workers, data_dir=data_dir
-    )
+    results = asks.run(full, metrics, systems=systems)
     values = results.values
     lists = {
         metric: {
@@ -312,25 +374,13 @@ def hidden(
     told: dict[str, Any] = {}
     for words, case in parts.items():
         try:
-            of_part = run(
-                asked(dataset, pair, design, case, (case.metric,)),
-                workers=workers, data_dir=data_dir,
-            )  # fmt: skip
-            told[words] = lead(of_part, pair, case.metric)._asdict()
+            told[words] = asks.lead(asks.run(case), case.metric)._asdict()
         except (ConfigError, DataError) as error:
             told[words] = str(error).partition("\n")[0]
     return {"depth": depth, "lists": lists, "parts": told}
 
 
-def sampled(
-    dataset: str,
-    pair: tuple[System, System],
-    design: Options,
-    *,
-    n_items: int,
-    workers: Workers = 1,
-    data_dir: Path | None = None,
-) -> list[dict[str, Any]]:
+def sampled(asks: Comparison, n_items: int) -> list[dict[str, Any]]:
     """Hold samples of candidates against all items: the expectation over all samples of a size.
 
     Returns
@@ -339,17 +389,16 @@ def sampled(
         ``t`` items in a sample (0: all), ``values`` of both, ``lead``. Of runs with one relevant
         item each (1R), as who samples evaluates.
     """
-    depth = design.metric.cutoff or 10
-    rel = f"rel>={exact(design.protocol.min_rating)}"
+    depth = asks.depth
     sizes = [t for t in DEPTHS if depth < t < n_items / 2]
     texts = [f"P@{depth}", *(f"P@{depth}|t={t}" for t in sizes)]
-    case = Case("samples", f"AI-AN-1R {rel}", texts[0])
-    results = run(asked(dataset, pair, design, case, texts), workers=workers, data_dir=data_dir)
+    case = Case("samples", f"AI-AN-1R {asks.rel}", texts[0])
+    results = asks.run(case, texts)
     return [
         {
             "t": t,
-            "values": {system.name: results[system.name, "case", text].value for system in pair},
-            "lead": lead(results, pair, text)._asdict(),
+            "values": {each.name: results[each.name, "case", text].value for each in asks.pair},
+            "lead": asks.lead(results, text)._asdict(),
         }
         for t, text in zip((0, *sizes), texts, strict=True)
     ]
@@ -422,22 +471,10 @@ def _by_third(ahead: FloatArray, order: FloatArray) -> list[dict[str, Any]]:
     return rows
 
 
-def other_seeds(
-    dataset: str,
-    pair: tuple[System, System],
-    design: Options,
-    seeds: Sequence[int],
-    *,
-    workers: Workers = 1,
-    data_dir: Path | None = None,
-) -> list[dict[str, Any]]:
+def other_seeds(asks: Comparison, seeds: Sequence[int]) -> list[dict[str, Any]]:
     """Repeat the reader's design with other seeds: of split, training, ties and samples."""
-    own = Case("your own design", str(design.protocol), str(design.measured))
     rows = []
     for seed in seeds:
-        other = dataclasses.replace(design, seed=seed)
-        results = run(
-            asked(dataset, pair, other, own, (own.metric,)), workers=workers, data_dir=data_dir
-        )
-        rows.append({"seed": seed, "lead": lead(results, pair, own.metric)._asdict()})
+        results = asks.run(asks.own, design=dataclasses.replace(asks.design, seed=seed))
+        rows.append({"seed": seed, "lead": asks.lead(results, asks.own.metric)._asdict()})
     return rows

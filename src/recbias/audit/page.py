@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
+from urllib.parse import urlsplit
 
 from recbias.audit.rule import SHARE, rule_said
 from recbias.audit.words import decision_said, option_said
+from recbias.errors import ConfigError
 from recbias.experiment.typesetting import latex_text
 
-__all__ = ["page_of", "percent", "side_by_side"]
+__all__ = ["check_book", "page_of", "percent", "side_by_side"]
 
 _SIGNS = {"holds": "✓", "does not hold": "✗", "open": "?"}
 _SHOWN_SIGNALS = 3
@@ -68,8 +70,8 @@ def page_of(record: Mapping[str, Any]) -> str:
     sentence = record["sentence"]
     title = f"{sentence['a']} beats {sentence['b']}"
     parts = [_first(record), _designs(record), _multiverse(record), _samples(record)]
-    parts += [_seeds(record), _users(record), _hidden(record), _signals(record), _data(record)]
-    parts += [_methods(record)]
+    parts += [_seeds(record), _over_whom(record), _users(record), _hidden(record)]
+    parts += [_signals(record), _ledger(record), _data(record), _worlds(record), _methods(record)]
     return _whole(f"{title}: {sentence['answer']}", filter(None, parts))
 
 
@@ -356,14 +358,136 @@ def _signals(record: Mapping[str, Any]) -> str:
         [
             f"{'! ' if s['fires'] else ''}{escape(s['name'])}",
             f"{'<strong>fires:</strong> ' if s['fires'] else 'no: '}{escape(s['evidence'])}",
+            _chapter(record, s["chapter"]),
         ]
         for s in sorted(record["signals"], key=lambda signal: not signal["fires"])
     ]
-    ledger = (
-        "<p class='soft'>The claims of the four papers are not run here on these data; "
-        "the chapters do that: recbias run CHAPTER --dataset FILE.</p>"
+    hint = "" if record["book"] else (
+        "<p class='soft'>The book is what recbias book builds; with --book ADDRESS its pages are "
+        "linked here.</p>"
+    )  # fmt: skip
+    table = _table(["warning", "evidence", "in the book"], rows)
+    return f'<h2 id="warnings">Warnings</h2>\n{table}{hint}'
+
+
+def _chapter(record: Mapping[str, Any], name: str) -> str:
+    """Name the page of a chapter, such as ``03_popularity_bias``."""
+    if not name:
+        return ""
+    number, _, words = name.partition("_")
+    said = f"chapter {int(number)}, {words.replace('_', ' ')}" if words else f"page on {name}"
+    return _linked(record, f"notebooks/{name}.html", said)
+
+
+def _linked(record: Mapping[str, Any], page: str, words: str) -> str:
+    """Link a page of the book where its address is known, else name it."""
+    if not record["book"]:
+        return escape(words)
+    return f'<a href="{escape(record["book"].rstrip("/"))}/{escape(page)}">{escape(words)}</a>'
+
+
+_RULINGS = {
+    "refuted": "not here",
+    "open": "open",
+    "holds": "holds here",
+    "not testable": "cannot be tested",
+}
+"""What is said of a claim in its short form, in the order of the page."""
+
+
+def _ledger(record: Mapping[str, Any]) -> str:
+    head, found = "<h2>What papers say of such a design</h2>\n", record["ledger"]
+    if found["left out"]:
+        return f"{head}<p>The claims of the four papers were left out.</p>"
+    if found["claims"] is None:
+        return (
+            f"{head}<p>The room that knows the claims of the four papers is absent here; "
+            "recbias audit, the command, has it.</p>"
+        )
+    order = list(_RULINGS)
+    told = []
+    for row in sorted(found["claims"], key=lambda each: order.index(each["verdict"])):
+        text = f"{row['found']}. Claimed: {row['claimed']}. " if row["found"] else ""
+        why = f"{row['reason'][:1].upper()}{row['reason'][1:]}. " if row["reason"] else ""
+        told.append(
+            f"<li><strong>{escape(_RULINGS[row['verdict']])}</strong>: {escape(row['says'])}.<br>"
+            f"{escape(text + why)}<span class='soft'>{escape(row['where'])}: "
+            f"{_linked(record, row['page'], row['claim'])}</span></li>"
+        )
+    return (
+        f"{head}<p>Claims of the four papers of the book that are about options of your design, "
+        "each in a short form on your data: your two systems beside Random, Popularity and "
+        "Positive counts, under your split. This is no verdict on the claim, which takes its "
+        f"chapter: recbias run CHAPTER --dataset FILE.</p><ul>{''.join(told)}</ul>"
     )
-    return '<h2 id="warnings">Warnings</h2>\n' + _table(["warning", "evidence"], rows) + ledger
+
+
+def _over_whom(record: Mapping[str, Any]) -> str:
+    head, found = "<h2>Other users, other items</h2>\n", record["over whom"]
+    if isinstance(found, str):
+        return f"{head}<p>Not for this design: {escape(found)}.</p>"
+    words = {"users": "other users", "items": "other items", "both": "other users and items"}
+    rows = [
+        [words[row["over"]], _lead(row), "–" if row["p"] is None else _p(row["p"])] for row in found
+    ]
+    return (
+        f"{head}<p>The interval above is about users: with other users, and the same items. Here "
+        "users, items or both are drawn again, with the rankings as they are.</p>"
+        + _table(["with", "lead, 95 % interval", "p"], rows)
+    )
+
+
+def _p(p: float) -> str:
+    return "&lt; 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _worlds(record: Mapping[str, Any]) -> str:
+    head, found = "<h2>Among simulated worlds</h2>\n", record["worlds"]
+    if "reason" in found:
+        return f"{head}<p>Where the data lie cannot be told: {escape(found['reason'])}.</p>"
+    relation = found["relation"]
+    alike = "if whoever likes an item is likelier to rate it by one factor, the same for all items"
+    spread = f"{relation['spread']:g} times as large for one item as for another"
+    rows = [
+        [alike, _ends(relation["estimate"], relation["sampling"])],
+        [f"if that factor may be up to {spread}", _ends(None, relation["interval"])],
+    ]
+    place = record["multiverse"]["trust"]
+    kinds = place["kinds"]
+    said = (
+        f"They may be like worlds with {'; or '.join(kinds)}."
+        if kinds
+        else f"They are like none of the worlds of the book: {place['beyond']}."
+    )
+    return (
+        f"{head}<p>Are popular items liked more (towards 1), as much (0) or less (towards −1)? "
+        "Ratings alone only bound that. Which metric tells the truth depends on it: "
+        f"{_chapter(record, '05_true_false_positives')}.</p>"
+        + _table(["relation of popularity and liking over items", "95 % interval"], rows)
+        + f"<p>{escape(said)} Popularity has a Gini coefficient of {found['skew']:g} once the "
+        "noise of counts is taken out. A world like these data, in which every preference is "
+        f"known: <code>{escape(found['nearest'])}</code>.</p>"
+    )
+
+
+def _ends(value: float | None, ends: Sequence[float]) -> str:
+    text = f"{ends[0]:+z.2f} to {ends[1]:+z.2f}"
+    return text if value is None else f"{value:+z.2f} ({text})"
+
+
+def check_book(address: str) -> None:
+    """Refuse an address of a book that no link can lead to.
+
+    Raises
+    ------
+    ConfigError
+        If it has a scheme other than http, https and file.
+    """
+    scheme = urlsplit(address).scheme
+    if len(scheme) > 1 and scheme not in ("http", "https", "file"):
+        raise ConfigError(
+            f"book {address!r}: expected a folder, or an address that is http or https"
+        )
 
 
 def _data(record: Mapping[str, Any]) -> str:

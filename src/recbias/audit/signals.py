@@ -12,13 +12,12 @@ import numpy as np
 import pyarrow.parquet
 
 from recbias._system.places import cells_dir
-from recbias.audit.comparison import CHANCE, Case, Difference, asked, beside, lead
+from recbias.audit.comparison import CHANCE, Case, Comparison, Difference, asked, beside, lead
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, DataError
-from recbias.experiment.engine import Workers
 from recbias.experiment.options import Options
-from recbias.experiment.run import Results, run
+from recbias.experiment.run import Results
 from recbias.protocol.leakage import leakage
 from recbias.protocol.splits import Split
 from recbias.recommenders import System
@@ -105,15 +104,16 @@ def dropped(results: Results, design: Options, splits: Sequence[Split]) -> Signa
     return Signal("users are left out", fires, text, "07_offline_options")
 
 
-def asked_often(dataset: Any, design: Options, pair: tuple[System, System]) -> Signal:
+def asked_often(asks: Comparison) -> Signal:
     """Look for tuning on the test: many settings of one algorithm, measured on the same folds.
 
     Those of the second system, and what else an audit itself measures, do not count. Known is what
     the cells of this machine keep: where folds were measured elsewhere, fewer are counted.
     """
-    system, rival = pair
-    called = asked(dataset, pair, design, Case("", str(design.protocol), "P@10"), ("P@10",))
-    known = (system, rival, *variations(rival), *beside(pair, design))
+    (system, rival), design = asks.pair, asks.design
+    case = Case("", str(design.protocol), "P@10")
+    called = asked(asks.dataset, asks.pair, design, case, (case.metric,))
+    known = (system, rival, *variations(rival), *beside(asks.pair, design))
     own, *others = (_setting(each.algorithm, each.parameters) for each in known)
     name = "tuning on the test"
     settings = {own}
@@ -179,19 +179,12 @@ def popular(own: Difference, headless: Mapping[str, Any] | None) -> Signal:
     return Signal(name, own.low > 0 and not rest.low > 0, text, chapter)
 
 
-def tied(
-    dataset: str, pair: tuple[System, System], design: Options, own: Difference,
-    workers: Workers, data_dir: Path | None,
-) -> Signal:  # fmt: skip
+def tied(asks: Comparison, own: Difference) -> Signal:
     """Look for a lead that the order of equal scores decides."""
     name = "ties decide"
-    metric = str(design.measured)
-    case = Case("ties", str(design.protocol), f"{metric}|ties")
+    case = asks.own._replace(metric=f"{asks.own.metric}|ties")
     try:
-        results = run(
-            asked(dataset, pair, design, case, (case.metric,)), workers=workers, data_dir=data_dir
-        )
-        expected = lead(results, pair, case.metric)
+        expected = asks.lead(asks.run(case), case.metric)
     except (ConfigError, DataError) as error:
         return Signal(name, False, f"not looked for: {str(error).partition(chr(10))[0]}")
     text = (
@@ -202,23 +195,16 @@ def tied(
     return Signal(name, moved, text, "01_design_alternatives")
 
 
-def untuned(
-    dataset: str, pair: tuple[System, System], design: Options, own: Difference,
-    workers: Workers, data_dir: Path | None,
-) -> Signal:  # fmt: skip
+def untuned(asks: Comparison, own: Difference) -> Signal:
     """Look for settings of the second system that would make up much of the lead."""
     name = "the baseline is not tuned"
-    rival = pair[1]
+    first, rival = asks.pair
     others = variations(rival)
     if not others:
         return Signal(name, False, f"{rival.name} has no settings that could be varied here")
-    case = Case("settings", str(design.protocol), str(design.measured))
-    results = run(
-        asked(dataset, (rival, *others), design, case, (case.metric,)),
-        workers=workers, data_dir=data_dir,
-    )  # fmt: skip
+    results = asks.run(asks.own, systems=(rival, *others))
     gains = {
-        other: lead(results, (other, rival), case.metric)
+        other: lead(results, (other, rival), asks.own.metric)
         for other in others
         if other.name not in results.left_out
     }
@@ -229,7 +215,7 @@ def untuned(
     gain = gains[best]
     text = (
         f"the best of {len(gains)} other settings, {best.name}, is {_said(gain)} ahead of "
-        f"{rival.name}, whose distance to {pair[0].name} is {own.lead:+z.4f}"
+        f"{rival.name}, whose distance to {first.name} is {own.lead:+z.4f}"
     )
     sure = gain.p * len(gains) < 0.05 and gain.lead > 0
     return Signal(name, bool(sure and gain.lead > OF_LEAD * abs(own.lead)), text, "systems")

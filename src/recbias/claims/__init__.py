@@ -11,9 +11,9 @@ measures it on `evidence`, by `values`, `functions` and `quantities`; `Region.ve
 the verdict of a claim, and all alike to the strict one; `deciding` says what would decide what is
 open; `home` and `answers` ask whether a claim is reproduced, and whether it generalises; `lock`
 keeps criteria as they were before their first result. `topics` finds the folders of chapters,
-`needs` says which data can test what. `writing` joins all to a document, `reading` is what it says,
-and `kept` finds it again where nothing changed. A name is imported when it is first used. Begin
-with `regions.Region.verdict`.
+`needs` says which data can test what; `short` asks claims in a short form, for audits. `writing`
+joins all to a document, `reading` is what it says, and `kept` finds it again where nothing changed.
+A name is imported when it is first used. Begin with `regions.Region.verdict`.
 """
 
 from typing import TYPE_CHECKING

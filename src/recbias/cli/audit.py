@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from contextlib import nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,10 @@ from recbias.experiment.store import write_atomically
 @order_option
 @select_option
 @click.option("--seed", type=click.IntRange(0), help="Else that of the folds, or 1.")
+@click.option("--no-ledger", is_flag=True, help="Leave out the claims of the papers.")
+@click.option(
+    "--book", metavar="ADDRESS", default="", help="Of a built book, for links; a folder or http."
+)
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option(
     "--out",
@@ -67,6 +73,8 @@ def audit(
     order: str | None,
     select: str | None,
     seed: int | None,
+    no_ledger: bool,
+    book: str,
     workers: int,
     out: Path,
     **options: Any,
@@ -93,6 +101,8 @@ def audit(
     if first is None:
         raise ConfigError("say what is to win: --a SIDE")
     (name,) = names
+    if not no_ledger and find_spec("recbias.claims"):  # the library alone has none
+        importlib.import_module("recbias.claims.short")
     if (second is None) == (not baselines):
         raise ConfigError("say what A is to beat: either --b SIDE, or --baselines")
     record = folds_of(first, second)
@@ -108,6 +118,8 @@ def audit(
             split=str(ordered_rule(split or record.get("rule", "k-fold 5"), order)),
             seed=record.get("seed", 1) if seed is None else seed,
             select=record.get("select", "") if select is None else select,
+            ledger=not no_ledger,
+            book=book,
             workers=workers,
         )
     found.save(out)

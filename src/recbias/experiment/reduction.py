@@ -70,6 +70,7 @@ __all__ = [
     "combine_crossed",
     "combine_folds",
     "contributed",
+    "crossed_drawn",
     "fold_tasks",
     "measure_lists",
     "members",
@@ -77,6 +78,7 @@ __all__ = [
     "n_averaged_groups",
     "read_cells",
     "reduce_fold",
+    "resampled_both",
     "resampled_draws",
     "resampled_users",
     "sum_sets",
@@ -603,6 +605,46 @@ def combine_folds(
     return pd.DataFrame(rows, columns=list(NUMBERS)), [replicates[order.index(m)] for m in metrics]
 
 
+@lru_cache(maxsize=1)
+def resampled_both(
+    n_users: int, n_items: int, seed: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Weights of users, the same as without items, and of items; a column per resampling."""
+    items = bootstrap_weights(n_items, N_REPLICATES, rng=stream(seed, "bootstrap", "items"))
+    both = resampled_users(n_users, seed), items
+    return np.ascontiguousarray(both[0].T), np.ascontiguousarray(both[1].T)
+
+
+def crossed_drawn(
+    grid: Grid,
+    label: str,
+    folds: Sequence[FoldPart],
+    user_weights: npt.NDArray[np.uint8],
+    item_weights: npt.NDArray[np.uint8],
+) -> dict[str, FloatArray]:
+    """Resample users and items: by metric that is asked, its values on what was drawn.
+
+    Ranks stay, and so do the users of a population: under AR a value is divided by their number,
+    under 1R by that of the runs whose users and items were drawn.
+    """
+    pairs = [fold.pairs for fold in folds if fold.pairs is not None]
+    if not pairs:
+        return {}
+    weights = user_weights, item_weights
+    users, items = (
+        np.concatenate(column) for column in zip(*(p.sizes for p in pairs), strict=True)
+    )
+    size = crossed_sums(users, items, np.ones(len(users)), *weights)
+    user = np.concatenate([of_fold.user for of_fold in pairs])
+    item = np.concatenate([of_fold.item for of_fold in pairs])
+    drawn = {}
+    for place, metric in enumerate(grid.crossed_metrics(label)):
+        values = np.concatenate([of_fold.values[place] for of_fold in pairs])
+        total = crossed_sums(user, item, values, *weights)
+        drawn[str(metric)] = np.divide(total, size, out=np.full(len(size), np.nan), where=size > 0)
+    return drawn
+
+
 def combine_crossed(
     grid: Grid,
     label: str,
@@ -612,26 +654,12 @@ def combine_crossed(
 ) -> list[tuple[str, str, float, float, float]]:
     """Resample users and items: label, metric, interval and standard error of each that is asked.
 
-    Ranks stay, and so do the users of a population: under AR a value is divided by their number,
-    under 1R by that of the runs whose users and items were drawn.
+    See `crossed_drawn`.
     """
-    pairs = [fold.pairs for fold in folds if fold.pairs is not None]
-    if not pairs:
-        return []
-    weights = user_weights, item_weights
-    users, items = (
-        np.concatenate(column) for column in zip(*(p.sizes for p in pairs), strict=True)
-    )
-    size = crossed_sums(users, items, np.ones(len(users)), *weights)
-    user = np.concatenate([of_fold.user for of_fold in pairs])
-    item = np.concatenate([of_fold.item for of_fold in pairs])
-    rows = []
-    for place, metric in enumerate(grid.crossed_metrics(label)):
-        values = np.concatenate([of_fold.values[place] for of_fold in pairs])
-        total = crossed_sums(user, item, values, *weights)
-        drawn = np.divide(total, size, out=np.full(len(size), np.nan), where=size > 0)
-        rows.append((label, str(metric), *_uncertainty(np.nan, drawn, "percentile")))
-    return rows
+    return [
+        (label, metric, *_uncertainty(np.nan, drawn, "percentile"))
+        for metric, drawn in crossed_drawn(grid, label, folds, user_weights, item_weights).items()
+    ]
 
 
 def _carriers(columns: FloatArray, n_metrics: int, n_groups: int) -> npt.NDArray[np.int64]:

@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
@@ -22,7 +22,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias._system.places import clone_root
-from recbias._system.streams import stream
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.ratings import Ratings, exact
 from recbias.errors import (
@@ -58,13 +57,13 @@ from recbias.experiment.pairs import Pairs, compare_systems, paired_values
 from recbias.experiment.planning import Plan, Waiting, current_plan, planning, to_compute
 from recbias.experiment.reduction import (
     CROSSED,
-    N_REPLICATES,
     NUMBERS,
     Reader,
     combine_crossed,
     combine_folds,
     fold_tasks,
     reduce_fold,
+    resampled_both,
     resampled_draws,
     resampled_users,
     sum_sets,
@@ -99,7 +98,7 @@ from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 from recbias.ranking import RankTable
 from recbias.recommenders.elsewhere import warn_of_missing
-from recbias.stats.resampling import bootstrap_weights, rounded_replicates
+from recbias.stats.resampling import rounded_replicates
 
 __all__ = ["Results", "check_data", "grid_tables", "is_named", "plan", "run"]
 
@@ -524,16 +523,6 @@ def grid_tables(
             yield system, cell.fold, cell.repeat, reader.table(grid, label)
 
 
-@lru_cache(maxsize=1)
-def _resampled_both(
-    n_users: int, n_items: int, seed: int
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Weights of users, the same as without items, and of items; a column per resampling."""
-    items = bootstrap_weights(n_items, N_REPLICATES, rng=stream(seed, "bootstrap", "items"))
-    both = resampled_users(n_users, seed), items
-    return np.ascontiguousarray(both[0].T), np.ascontiguousarray(both[1].T)
-
-
 def plan(grid: Grid, *, data_dir: Path | None = None) -> Plan:
     """Tell what `run` would do with a grid, computing and writing nothing.
 
@@ -585,7 +574,7 @@ def _measure_grid(
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
     sizes = dataset.ratings.n_users, dataset.ratings.n_items
     weights = resampled_users(sizes[0], grid.seed)
-    both = _resampled_both(*sizes, grid.seed) if grid.crossed else None
+    both = resampled_both(*sizes, grid.seed) if grid.crossed else None
     values: list[pd.DataFrame] = []
     drawn: list[FloatArray] = []
     crossed: list[tuple[str | float, ...]] = []
