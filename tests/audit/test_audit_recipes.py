@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy.sparse import csr_matrix
+from threadpoolctl import threadpool_limits
 
 from recbias.audit import audit
 from recbias.cli.entry import main
@@ -22,8 +23,9 @@ LISTS = {"C2": ("metric: P@10", "metric: nDCG@10")}
 def implicit_scores(matrix):
     from implicit.als import AlternatingLeastSquares
 
-    model = AlternatingLeastSquares(factors=4, iterations=3, random_state=1, num_threads=1)
-    model.fit(matrix, show_progress=False)
+    with threadpool_limits(1, "blas"):  # else implicit warns, in a process without workers
+        model = AlternatingLeastSquares(factors=4, iterations=3, random_state=1, num_threads=1)
+        model.fit(matrix, show_progress=False)
     return model.user_factors @ model.item_factors.T
 
 
