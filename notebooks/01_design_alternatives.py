@@ -782,12 +782,13 @@ stated
 #
 # ## Exercises
 #
-# Five, from easy to hard. Each comes with starter code, to be completed where the dots are, and with a
-# check that says whether the answer is right. The checks need the installed package and nothing
-# else; each takes seconds. Solutions fold out on the page; on paper they are left out.
+# Six, from easy to hard: by hand, in code, and one on your own data. Each comes with starter code, to be completed
+# where the dots are, and with a check that says whether the answer is right. The checks need the installed package
+# and nothing else; each takes seconds. Solutions fold out on the page; on paper they are left out.
 #
 # ````{exercise} The ceiling
 # :label: ex-ceiling
+# :class: core
 #
 # A paper reports $P@10=0.14$ "with 100 sampled negatives per relevant item". What is the largest
 # precision that one target set allows, and what do you conclude?
@@ -821,6 +822,7 @@ stated
 #
 # ````{exercise} What must Random score?
 # :label: ex-random
+# :class: warm-up
 #
 # Pencil and paper. A user has 3 relevant test items, 2 test items rated low and 40 training items;
 # the catalogue has 1 000 items, 800 of them with test ratings, all of this user's items among them.
@@ -849,6 +851,7 @@ stated
 #
 # ````{exercise} Six users, eight items
 # :label: ex-toy
+# :class: warm-up
 #
 # Pencil and paper again. Ratings in brackets are in test, the others in training; 4 stars or more are
 # relevant. Popularity ranks items by their number of training ratings, ties by the alphabet. What is
@@ -895,6 +898,7 @@ stated
 #
 # ````{exercise} One pass is enough
 # :label: ex-one-pass
+# :class: core
 #
 # A run ranks its item among $t-1$ sampled others. You know its rank among itself and *all* others
 # of the pool. What is the chance, over all samples, that it is within the cutoff?
@@ -933,6 +937,7 @@ stated
 #
 # ````{exercise} Break the lemma
 # :label: ex-lemma
+# :class: core
 #
 # Give every run a sample of its own, drawn apart, instead of a shared one; two samples may come out
 # alike. Find a user with two relevant items, r1 and r2, for whom the lower bound then fails at $n=1$.
@@ -964,6 +969,42 @@ stated
 # item above them, and both miss. In expectation over samples it cannot fail, since the sample of each
 # run has the same distribution as the shared one: compare `P@10|t=100` and the bounds in the verdict
 # of BCC17-L1.
+# ````
+#
+# ````{exercise} Your table, two designs
+# :label: ex-own-designs
+# :class: research
+#
+# Measure Popularity's P@10 on a table of your own under TI-AN-AR and under TI-NN-1R with a $t$ that your table allows,
+# and `rho`, what a random ranking is expected to score there. How many times `rho` does Popularity score under each, and
+# under which of them does it look better beside a random ranking?
+#
+# ```python
+# from recbias.book.chapters.design_alternatives.exercises import check_own_designs
+#
+# check_own_designs(
+#     p_ar=..., rho_ar=..., p_1r=..., rho_1r=..., t=...,
+#     times_ar=..., times_1r=...,
+#     better=...,  # "AR" or "1R"
+# )
+# ```
+# ````
+#
+# ````{solution} ex-own-designs
+# :class: dropdown
+#
+# ```python
+# from recbias.book.chapters.design_alternatives.exercises import check_own_designs
+#
+# check_own_designs(
+#     p_ar=0.12, rho_ar=0.01, p_1r=0.05, rho_1r=0.01, t=100,
+#     times_ar=0.12 / 0.01, times_1r=0.05 / 0.01,
+#     better="AR",
+# )
+# ```
+#
+# The numbers here are made up; yours come from your table. Under 1R precision ends at 1/10, ten times
+# `rho` with $t=100$, however good the list is: which design flatters says nothing of the recommender.
 # ````
 
 # %% [markdown] tags=["general"]

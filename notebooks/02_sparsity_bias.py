@@ -709,11 +709,13 @@ stated
 #
 # ## Exercises
 #
-# Four, from easy to hard, with starter code to be completed where the dots are, and a check that says
-# whether the answer is right. The checks need the installed package and nothing else.
+# Five, from easy to hard: by hand, in code, and one on your own data, with starter code to be completed where the
+# dots are, and a check that says whether the answer is right. The checks need the installed package and nothing
+# else.
 #
 # ````{exercise} What is left
 # :label: ex-thinned
+# :class: warm-up
 #
 # A recommender has $P@10=0.18$ under AR, on data where a random ranking is expected to score
 # $\rho=0.0045$; under 1R, with $t=100$, it has $1RP@10=0.062$. Six of ten test ratings are taken out at
@@ -743,6 +745,7 @@ stated
 #
 # ````{exercise} Apart or shared
 # :label: ex-shared
+# :class: warm-up
 #
 # In a run, A hits with chance 0.7 over all samples and B with chance 0.5. What is the chance that B hits
 # and A does not: at most, and at least, if both are ranked in one sample?
@@ -769,6 +772,7 @@ stated
 #
 # ````{exercise} Two systems that turn
 # :label: ex-turn
+# :class: warm-up
 #
 # Two runs, 20 other items in the pool of each, and $n=1$. Give the numbers of items that A and B put
 # above the relevant item of each run, so that A leads in expectation where one other item is sampled,
@@ -796,6 +800,7 @@ stated
 #
 # ````{exercise} One drawn evaluation
 # :label: ex-drawn
+# :class: core
 #
 # Each run of A hits with chance $a$, each of B with chance $b$, and all of them draw samples of their
 # own. With what chance does one evaluation put B ahead? Count half of the ties.
@@ -830,6 +835,41 @@ stated
 #
 # In an evaluation every run has a chance of its own, and there are many: the two distributions then come
 # from products of many factors, and everything else stays.
+# ````
+#
+# ````{exercise} Your table, thinned out
+# :label: ex-own-thinned
+# :class: research
+#
+# Measure a system's P@10 and `rho` under TI-AN-AR on a table of your own, and once more after taking test ratings out at
+# random: training, users and candidates stay. Which share did you keep, and what is P@10 over `rho` in either test?
+#
+# ```python
+# from recbias.book.chapters.sparsity_bias.exercises import check_own_thinned
+#
+# check_own_thinned(
+#     kept=...,  # of the test ratings
+#     p=..., p_thinned=..., rho=..., rho_thinned=...,
+#     ratio=..., ratio_thinned=...,
+# )
+# ```
+# ````
+#
+# ````{solution} ex-own-thinned
+# :class: dropdown
+#
+# ```python
+# from recbias.book.chapters.sparsity_bias.exercises import check_own_thinned
+#
+# check_own_thinned(
+#     kept=0.4,
+#     p=0.18, p_thinned=0.07, rho=0.009, rho_thinned=0.0036,
+#     ratio=0.18 / 0.009, ratio_thinned=0.07 / 0.0036,
+# )
+# ```
+#
+# The numbers here are made up; yours come from your table. A test protocol `observed removed=60%`
+# takes ratings out as this chapter does. Few hits make a ratio jump from draw to draw: repeat with other seeds.
 # ````
 #
 # ## Summary

@@ -594,11 +594,12 @@ stated
 #
 # ## Exercises
 #
-# Four, from easy to hard, with starter code and a check that says whether the answer is right.
-# Solutions fold out on the page; on paper they are left out.
+# Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
+# whether the answer is right. Solutions fold out on the page; on paper they are left out.
 #
 # ````{exercise} What is left for the test
 # :label: ex-complement
+# :class: core
 #
 # An item has `n_ratings` ratings, `n_liked` of them relevant. A random split put `in_training` of its
 # ratings into training. How many relevant test ratings do you expect? Of two items with as many
@@ -632,6 +633,7 @@ stated
 #
 # ````{exercise} Who can still be shown it?
 # :label: ex-hit-chance
+# :class: core
 #
 # Show one item to every user who does not have it in training. Of `n_users` users `in_training` have
 # it there, and `in_test` others have it in the test and like it. What share of the times is it a hit?
@@ -666,6 +668,7 @@ stated
 #
 # ````{exercise} What printed numbers force
 # :label: ex-printed
+# :class: warm-up
 #
 # A paper prints of its collection: 12 documents answer some query, with 22 answers in all; 7 of them
 # answer one query only, and the most useful one answers 4. Write down the flattest and the steepest
@@ -696,6 +699,7 @@ stated
 #
 # ````{exercise} What a world without taste keeps
 # :label: ex-kept
+# :class: warm-up
 #
 # `world(counts=ml-100k)` has the counts of a dataset and no preferences. Which of these does it keep,
 # up to the luck of a draw?
@@ -732,6 +736,35 @@ stated
 #
 # Pairs are drawn anew under the counts of users and items, and each star from one and the same mix. So
 # Random's precision among all tested items stays about the same, too: it hangs on counts alone.
+# ````
+#
+# ````{exercise} How steep is your table?
+# :label: ex-own-counts
+# :class: research
+#
+# Count the ratings of each item in a table of your own. Which share of all ratings lies on the most popular tenth of the
+# items, rounded up to whole items?
+#
+# ```python
+# from recbias.book.chapters.popularity_bias.exercises import check_own_counts
+#
+# counts = ...  # a list with the number of ratings of each item that has any
+# check_own_counts(counts=counts, tenth=...)
+# ```
+# ````
+#
+# ````{solution} ex-own-counts
+# :class: dropdown
+#
+# ```python
+# from recbias.book.chapters.popularity_bias.exercises import check_own_counts
+#
+# counts = [60, 40, 12, 10, 9, 8, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 2, 1, 1, 1]
+# check_own_counts(counts=counts, tenth=sum(counts[:3]) / sum(counts))
+# ```
+#
+# The numbers here are made up; yours come from your table. With pandas:
+# `table.item_id.value_counts().tolist()`.
 # ````
 
 # %% [markdown] tags=["general"]

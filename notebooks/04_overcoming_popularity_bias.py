@@ -723,10 +723,40 @@ HTML(pages.options_details(results))
 #
 # ## Exercises
 #
-# Four, from easy to hard, each with a check that says whether the answer is right.
+# Six, from easy to hard: by hand, in code, and one on your own data, each with a check that says whether the
+# answer is right.
+#
+# ````{exercise} Two items, by hand
+# :label: ex-two-items
+# :class: warm-up
+#
+# Two items are liked by 100 users each. A like of *a* is rated with probability 0.4, one of *b* with probability 0.1; half
+# of the ratings go to the test. How many likes of either item do you expect in the test, and how many outside training?
+# By what factor must a hit on *b* count more than one on *a*?
+#
+# ```python
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_two_items
+#
+# check_two_items(tested=(..., ...), left=(..., ...), factor=...)  # of a and b
+# ```
+# ````
+#
+# ````{solution} ex-two-items
+# :class: dropdown
+#
+# ```python
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_two_items
+#
+# check_two_items(tested=(20, 5), left=(80, 95), factor=(95 / 5) / (80 / 20))
+# ```
+#
+# A hit on *a* stands for four likes outside training, one on *b* for nineteen. The factor is not 0.4 / 0.1: likes
+# in training are taken from what is left.
+# ````
 #
 # ````{exercise} A mean over percentiles
 # :label: ex-p1r
+# :class: core
 #
 # In each of $m$ popularity percentiles there are some runs, and in some of them the relevant item was
 # among the first `n`. What is P1R? A percentile may have no run.
@@ -759,6 +789,7 @@ HTML(pages.options_details(results))
 #
 # ````{exercise} Set up a uniform test
 # :label: ex-uniform
+# :class: core
 #
 # Given the ratings of each item in descending order, $\sigma$ and $\varepsilon$: how many items are in
 # $T$, and how many test ratings has each?
@@ -798,6 +829,7 @@ HTML(pages.options_details(results))
 #
 # ````{exercise} bpref by hand
 # :label: ex-bpref
+# :class: core
 #
 # A list is written as `+` for items that the user likes, `-` for those that the user dislikes and `?` for
 # unjudged ones. Compute bpref, as trec_eval does.
@@ -836,6 +868,7 @@ HTML(pages.options_details(results))
 #
 # ````{exercise} The weight of a hit
 # :label: ex-weight
+# :class: core
 #
 # A like of an item is rated with probability `p`, and a rating goes to the test with probability `sigma`.
 # By what weight must a hit on the item count, so that weighted hits stand for all likes outside
@@ -865,6 +898,41 @@ HTML(pages.options_details(results))
 #
 # Where `p` is small this is nearly `1 / p`, stratified recall with $\gamma\to\infty$, if positives are
 # in proportion to `p`. They are so only if all items are liked alike.
+# ````
+#
+# ````{exercise} A uniform test of your table
+# :label: ex-own-uniform
+# :class: research
+#
+# Measure P@10 of Popularity and of Random on a table of your own, with a random test and with a uniform one of the same
+# size. How far does Popularity lead in each, and which share of its lead does the uniform test leave?
+#
+# ```python
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_own_uniform
+#
+# check_own_uniform(
+#     plain=(..., ...),  # Popularity, Random
+#     uniform=(..., ...),
+#     lead_plain=..., lead_uniform=..., kept=...,
+# )
+# ```
+# ````
+#
+# ````{solution} ex-own-uniform
+# :class: dropdown
+#
+# ```python
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_own_uniform
+#
+# check_own_uniform(
+#     plain=(0.12, 0.01),
+#     uniform=(0.034, 0.012),
+#     lead_plain=0.12 - 0.01, lead_uniform=0.034 - 0.012, kept=0.022 / 0.11,
+# )
+# ```
+#
+# The numbers here are made up; yours come from your table. The split rule is `uniform 0.2`; if your
+# table cannot give a fifth of its ratings, the error says how much is possible.
 # ````
 
 # %% [markdown] tags=["general"]

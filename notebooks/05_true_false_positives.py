@@ -655,11 +655,12 @@ stated
 #
 # ## Exercises
 #
-# Four, from easy to hard, with starter code and a check that says whether the answer is right.
-# Solutions fold out on the page; on paper they are left out.
+# Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
+# whether the answer is right. Solutions fold out on the page; on paper they are left out.
 #
 # ````{exercise} What the rest of a list may be
 # :label: ex-possible
+# :class: core
 #
 # Of a list of `n` items a user has rated some: `hits` say liking, `misses` do not. What are the smallest
 # and the largest share of liked items that the list can have?
@@ -697,6 +698,7 @@ stated
 #
 # ````{exercise} Equation 4 by hand
 # :label: ex-miss-chance
+# :class: core
 #
 # Of `n_users` users, `rated` have an item in training, and `liked` of these like it. It is shown to
 # everybody who lacks it in training; in the test as many users rate it as in training, and as many of
@@ -730,6 +732,7 @@ stated
 #
 # ````{exercise} Two items on which both agree
 # :label: ex-agreeing
+# :class: warm-up
 #
 # Find two items, rated by some of 20 users in training, of which *a* has at least four times the ratings of
 # *b*, and on which the optimal rankings by hits and by misses agree. Write each as ratings and liked ones.
@@ -756,6 +759,7 @@ stated
 #
 # ````{exercise} Which count is right?
 # :label: ex-roles
+# :class: warm-up
 #
 # Four lists show one item each, to everybody. Observed hits are the share of users who rate and like the
 # item, misses that of users who rate and dislike it; the truth is the share who like it. Which count puts
@@ -789,6 +793,46 @@ stated
 #
 # With $p$ for popularity and $q$ for liking, hits are $pq$ and misses $p(1-q)$. If $p$ rises with $q$, so
 # does $pq$; if it falls, $p(1-q)$ falls with $q$ twice.
+# ````
+#
+# ````{exercise} What your lists may be
+# :label: ex-own-bounds
+# :class: research
+#
+# Measure hits and misses of two systems on a table of your own: how many of a list's `n` items the user rated and likes,
+# and how many they rated and do not, on average. Between which ends does the share of liked items lie for each? Does one
+# system surely have more?
+#
+# ```python
+# from recbias.book.chapters.true_vs_false_positive_disagreement.exercises import check_own_bounds
+#
+# check_own_bounds(
+#     n=10,
+#     a=(..., ...),  # hits and misses of a list
+#     b=(..., ...),
+#     ends=(..., ..., ..., ...),  # lowest and highest of a, lowest and highest of b
+#     surely=...,  # "a", "b" or "open"
+# )
+# ```
+# ````
+#
+# ````{solution} ex-own-bounds
+# :class: dropdown
+#
+# ```python
+# from recbias.book.chapters.true_vs_false_positive_disagreement.exercises import check_own_bounds
+#
+# check_own_bounds(
+#     n=10,
+#     a=(1.2, 0.3),
+#     b=(0.9, 0.4),
+#     ends=(1.2 / 10, 9.7 / 10, 0.9 / 10, 9.6 / 10),
+#     surely="open",
+# )
+# ```
+#
+# The numbers here are made up; yours come from your table. It takes lists that are mostly rated to
+# tell: `P@10` times ten are the hits, `antiP@10` times ten the misses.
 # ````
 
 # %% [markdown] tags=["general"]

@@ -544,11 +544,12 @@ stated
 #
 # ## Exercises
 #
-# Four, from easy to hard, with starter code and a check that says whether the answer is right.
-# Solutions fold out on the page; on paper they are left out.
+# Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
+# whether the answer is right. Solutions fold out on the page; on paper they are left out.
 #
 # ````{exercise} Who is long tail?
 # :label: ex-head
+# :class: warm-up
 #
 # A catalogue of 1,000 items, no two of which are equally popular; the most popular one has a share of 0.009
 # of all ratings. With $\lambda=0.8$, how many items are *head*, so that LTI falls if they are listed more
@@ -576,6 +577,7 @@ stated
 #
 # ````{exercise} What Gini does not notice
 # :label: ex-blind
+# :class: warm-up
 #
 # Four items have 6, 3, 1 and 0 positive ratings. Find counts of lists with the same Gini coefficient as
 # (4, 3, 2, 1), and a CI above 0.3.
@@ -601,6 +603,7 @@ stated
 #
 # ````{exercise} More even, and yet nearer
 # :label: ex-opposed-spread
+# :class: warm-up
 #
 # The same four items. Find two systems with ten places each of which *a* is more even than *b* by Gini, and
 # yet deviates less from what was popular by CI.
@@ -626,6 +629,7 @@ stated
 #
 # ````{exercise} The index
 # :label: ex-index
+# :class: core
 #
 # Write CI as the poster does, with one added to each count within the logarithms.
 #
@@ -661,6 +665,48 @@ stated
 #
 # The denominators of the smoothed shares cancel, since both sums of weights are 1: the formula on the page
 # of [notation](#metric-ci) does without them.
+# ````
+#
+# ````{exercise} Your ratings, and your lists
+# :label: ex-own-spread
+# :class: research
+#
+# Count how often each item of a table of your own is rated in training, and how often it stands in the top ten lists of a
+# system. What is the Gini coefficient of each, and which is more even?
+#
+# ```python
+# from recbias.book.chapters.concentration_metrics.exercises import check_own_spread
+#
+# check_own_spread(
+#     rated=...,  # a list with a count for each item, in one order
+#     listed=...,  # of the same items; 0 for one that no list has
+#     gini_rated=..., gini_listed=...,
+#     more_even=...,  # "ratings" or "lists"
+# )
+# ```
+# ````
+#
+# ````{solution} ex-own-spread
+# :class: dropdown
+#
+# ```python
+# from recbias.book.chapters.concentration_metrics.exercises import check_own_spread
+#
+# def gini(counts):
+#     n = len(counts)
+#     return sum(abs(one - other) for one in counts for other in counts) / (2 * n * sum(counts))
+#
+# rated, listed = [60, 40, 12, 10, 9, 8, 1], [80, 90, 20, 10, 0, 0, 0]
+# check_own_spread(
+#     rated=rated,
+#     listed=listed,
+#     gini_rated=gini(rated), gini_listed=gini(listed),
+#     more_even="ratings",
+# )
+# ```
+#
+# The numbers here are made up; yours come from your table. Items that are in no list are items: to leave
+# them out makes every system even.
 # ````
 
 # %% [markdown] tags=["general"]

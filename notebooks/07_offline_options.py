@@ -649,11 +649,12 @@ stated
 #
 # ## Exercises
 #
-# Four, from easy to hard, with starter code and a check that says whether the answer is right.
-# Solutions fold out on the page; on paper they are left out.
+# Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
+# whether the answer is right. Solutions fold out on the page; on paper they are left out.
 #
 # ````{exercise} Who is in the mean
 # :label: ex-averages
+# :class: warm-up
 #
 # A system serves 600 of 1,000 users, with a mean precision of 0.30 among these. What is its full average?
 # A rival serves all with 0.24: how many users would the first have to serve as well as these, to meet it in
@@ -680,6 +681,7 @@ stated
 #
 # ````{exercise} A mean of logarithms
 # :label: ex-geometric
+# :class: core
 #
 # Write the geometric mean of the paper: add $\epsilon$ to each value, take the mean of the logarithms, go
 # back, and take $\epsilon$ off.
@@ -714,6 +716,7 @@ stated
 #
 # ````{exercise} Two users, two winners
 # :label: ex-weights
+# :class: warm-up
 #
 # Find the precision of two systems for two users, and their numbers of ratings, so that *b* wins by the
 # plain mean and *a* by the mean weighted by ratings.
@@ -739,6 +742,7 @@ stated
 #
 # ````{exercise} Options of an experiment
 # :label: ex-options
+# :class: warm-up
 #
 # "Users with at least 20 ratings; a random fifth of the ratings for testing, seed 7; the whole catalogue is
 # ranked for users with training ratings, liked are 4 stars and more; nDCG@5 with exponential gain, weighted
@@ -766,6 +770,45 @@ stated
 #
 # What the line does not name has its usual value: items without a score left out, a mean, users without a
 # list counted as 0.
+# ````
+#
+# ````{exercise} One decision, your table
+# :label: ex-own-turn
+# :class: research
+#
+# Measure two systems on a table of your own, with the options of one line, and again with one decision changed. Write both
+# lines and both pairs of values. Did it turn the winner?
+#
+# ```python
+# from recbias.book.chapters.offline_option_taxonomy.exercises import check_own_turn
+#
+# check_own_turn(
+#     first="split: ...; lists: AI-AN-AR rel>=4; metric: nDCG@10",
+#     second="split: ...; lists: AI-AN-AR rel>=4; metric: nDCG@10",
+#     values_first=(..., ...),  # of the one system and of the other
+#     values_second=(..., ...),
+#     turned=...,  # True or False
+# )
+# ```
+# ````
+#
+# ````{solution} ex-own-turn
+# :class: dropdown
+#
+# ```python
+# from recbias.book.chapters.offline_option_taxonomy.exercises import check_own_turn
+#
+# check_own_turn(
+#     first="split: ratio 0.2; lists: AI-AN-AR rel>=4; metric: nDCG@10",
+#     second="split: ratio 0.2; lists: TI-AN-AR rel>=4; metric: nDCG@10",
+#     values_first=(0.21, 0.19),
+#     values_second=(0.22, 0.24),
+#     turned=True,
+# )
+# ```
+#
+# The numbers here are made up; yours come from your table. `measure(options)` takes such a line; a winner
+# within the interval of the difference was none.
 # ````
 
 # %% [markdown] tags=["general"]

@@ -412,11 +412,12 @@ stated
 #
 # ## Exercises
 #
-# Three, from easy to hard, with starter code and a check that says whether the answer is right.
-# Solutions fold out on the page; on paper they are left out.
+# Four, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
+# whether the answer is right. Solutions fold out on the page; on paper they are left out.
 #
 # ````{exercise} Four universes
 # :label: ex-four-universes
+# :class: warm-up
 #
 # Two decisions with two options each. A wins (+) with the first option of decision 1, whatever decision 2 is; with the
 # second option of decision 1, A loses (−) with the first option of decision 2 and wins with the second. From both
@@ -443,6 +444,7 @@ stated
 #
 # ````{exercise} The fewest changes
 # :label: ex-fewest
+# :class: core
 #
 # `signs` has an axis for each decision, and 1, −1 or 0 (a tie) in each universe; `start` is a place in it. Write a
 # function that gives the fewest decisions that have to be changed to turn the winner, 0 if nothing does.
@@ -477,6 +479,7 @@ stated
 #
 # ````{exercise} Only together
 # :label: ex-together
+# :class: warm-up
 #
 # Find signs of two decisions with two options each, so that each of them decides half, and neither changes the mean.
 #
@@ -497,6 +500,40 @@ stated
 # ```
 #
 # A product of both: either turned alone turns the winner, and on average over the other neither does anything.
+# ````
+#
+# ````{exercise} Your own universes
+# :label: ex-own-universes
+# :class: research
+#
+# Cross two or more decisions on a table of your own and write who wins in each universe: 1 for A, −1 for B, 0 for a tie, a
+# level of lists for each decision. In which share of the universes does A win, and how many decisions have to be changed,
+# from the first option of each, to turn the winner?
+#
+# ```python
+# from recbias.book.chapters.multiverse.exercises import check_own_universes
+#
+# check_own_universes(
+#     signs=[[..., ...], [..., ...]],  # a row for each option of decision 1, and so on
+#     wins=..., fewest=...,
+# )
+# ```
+# ````
+#
+# ````{solution} ex-own-universes
+# :class: dropdown
+#
+# ```python
+# from recbias.book.chapters.multiverse.exercises import check_own_universes
+#
+# check_own_universes(
+#     signs=[[1, 1, 1], [1, -1, 0]],
+#     wins=4 / 6, fewest=2,
+# )
+# ```
+#
+# The numbers here are made up; yours come from your table. `universes(data, a, b, options)` measures all of
+# them at once, and `flips()` gives the fewest changes.
 # ````
 
 # %% [markdown] tags=["general"]

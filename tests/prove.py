@@ -68,6 +68,7 @@ def parts() -> dict[str, dict[str, list[str]]]:
             "warnings": _python("tests/prove_warnings.py"),
             "lenskit": _python("tests/prove_lenskit.py"),
         },
+        "course": {"class_of_a_hundred": _python("tests/prove_course.py")},
         "examples": {room: _python(*examples, f"tests/{room}") for room in ROOMS},
         # All that is recorded of what is here, which takes hours: a full run belongs here, and what
         # is kept of it has its date. A change has the sample that its commit draws (.ci/run).
@@ -107,7 +108,9 @@ def to_do(
 def prove(part: str, steps: Mapping[str, Sequence[str]], *, again: bool = False) -> list[str]:
     """Run the steps of a part, and name those that failed or had no time left."""
     at, start, failed = revision(), time.monotonic(), []
-    paths = os.pathsep.join(str(ROOT / folder) for folder in ("tests", "tests/site"))
+    paths = os.pathsep.join(
+        str(ROOT / folder) for folder in ("tests", "tests/site", "tests/book/course")
+    )
     environment = {**os.environ, "PYTHONPATH": paths}
     for step, command in to_do(part, steps, at, again=again):
         if time.monotonic() - start > 60 * MINUTES:

@@ -5,7 +5,8 @@
 pages show, `html` writes it; `scorecard` and `claim_page` show the document of all claims, with
 `signs` and a `forest` of intervals; `choosing` fills what a reader leaves open; `explorer` is
 what readers choose in, `exercises` what a check of their answers says; `non_personalised` and
-`predictions` serve chapters 2 and 3, `jupyter` runs kernels. `chapters` has a folder for each
+`predictions` serve chapters 2 and 3, `jupyter` runs kernels. `course` is what students get,
+and what marks their answers. `chapters` has a folder for each
 chapter, `systems` the page of systems. It may import every other room but `recbias.cli`. Begin with
 a folder of `chapters`.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,3 +68,33 @@ def called(function: Callable[..., Any], *arguments: object) -> float | Checked:
     if not is_number(value):
         return not_yet(f"{call} gives {value!r}; return a number, in place of the dots.")
     return float(value)
+
+
+def unfit(answers: Mapping[str, object], largest: float = math.inf) -> str:
+    """Say which of some answers is no number from 0 to `largest`; empty if all are.
+
+    Examples
+    --------
+    >>> unfit({"p": 0.1, "rho": ...})
+    'rho: give a number in place of the dots.'
+    >>> unfit({"p": 12}, largest=1)
+    'p: 12 is not from 0 to 1.'
+    """
+    for name, answer in answers.items():
+        if not is_number(answer):
+            return f"{name}: give a number in place of the dots."
+        if not 0 <= answer <= largest:  # type: ignore[operator]
+            most = f"from 0 to {largest:g}" if math.isfinite(largest) else "0 or more"
+            return f"{name}: {answer:g} is not {most}."
+    return ""
+
+
+def is_near(answer: float, wanted: float, share: float = 0.01) -> bool:
+    """Tell whether a number is another one, but for a share of it that rounding takes.
+
+    Examples
+    --------
+    >>> is_near(0.333, 1 / 3), is_near(0.3, 1 / 3)
+    (True, False)
+    """
+    return abs(answer - wanted) <= share * abs(wanted) + 1e-12

@@ -19,6 +19,7 @@ import yaml
 from recbias._system.places import cache_dir, clone_root
 from recbias.cli.audit import audit
 from recbias.cli.claims import claims
+from recbias.cli.course import course, grade
 from recbias.cli.entry import main
 from recbias.cli.listing import metrics, protocols, splits, systems
 from recbias.cli.measure import measure
@@ -66,7 +67,7 @@ _SHOWN = 5
 """Differences of a result that `verify` names."""
 
 
-for command in (audit, measure, metrics, systems, splits, protocols, claims):
+for command in (audit, measure, metrics, systems, splits, protocols, claims, course, grade):
     main.add_command(command)
 
 

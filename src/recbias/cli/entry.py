@@ -13,6 +13,7 @@ _SECTIONS = {
     "Begin here, with a table of your own": ("data", "measure", "audit", "trust"),
     "What there is to choose from": ("metrics", "systems", "splits", "protocols"),
     "The book": ("run", "book", "claims", "verify"),
+    "Teach with it": ("course", "grade"),
 }
 """How the help groups the commands; what is in no section comes last."""
 

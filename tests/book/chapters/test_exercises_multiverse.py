@@ -17,7 +17,7 @@ NOTEBOOK = Path(__file__).parents[3] / "notebooks" / "08_multiverse.py"
 def test_solutions_on_the_page_are_right_and_starters_are_not() -> None:
     text = re.sub(r"^# ?", "", NOTEBOOK.read_text(encoding="utf-8"), flags=re.MULTILINE)
     blocks = re.findall(r"````\{(exercise|solution)\}.*?\n```python\n(.*?)```", text, re.DOTALL)
-    assert [kind for kind, _ in blocks] == ["exercise", "solution"] * 3
+    assert [kind for kind, _ in blocks] == ["exercise", "solution"] * 4
     for kind, code in blocks:
         lines = code.strip().splitlines()
         scope: dict[str, Any] = {}

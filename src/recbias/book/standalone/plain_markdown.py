@@ -111,18 +111,11 @@ def _question(question: str, inner: list[str]) -> list[str]:
     """Write a question, the list of its options, and the answer behind a disclosure."""
     end = next((n for n, line in enumerate(inner) if line and not _OF_LIST.match(line)), len(inner))
     options, answer = ("\n".join(part).strip().splitlines() for part in (inner[:end], inner[end:]))
+    asked = [f"**Predict, then look: {question}**", "", *options, ""]
+    if not answer:  # as students get it
+        return asked
     unfold = "<details><summary>Look at the answer</summary>"
-    return [
-        f"**Predict, then look: {question}**",
-        "",
-        *options,
-        "",
-        unfold,
-        "",
-        *answer,
-        "",
-        "</details>",
-    ]
+    return [*asked, unfold, "", *answer, "", "</details>"]
 
 
 def _role(role: re.Match[str], glued: Mapping[str, Mime]) -> str:

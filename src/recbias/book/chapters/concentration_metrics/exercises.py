@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from recbias.book.exercises import Checked, called, is_number, not_yet, right
+from recbias.book.exercises import Checked, called, is_number, not_yet, right, unfit
 from recbias.book.html import number_word
 
 _CASES = (
@@ -175,4 +175,67 @@ def check_opposed(a: Sequence[int], b: Sequence[int]) -> Checked:
     return right(
         f"{words}. An even spread, and what was popular stays popular: that is what the poster "
         "wants to be told apart."
+    )
+
+
+# -- one's own ratings and lists -------------------------------------------------------------------
+def check_own_spread(
+    *,
+    rated: Sequence[int],
+    listed: Sequence[int],
+    gini_rated: float,
+    gini_listed: float,
+    more_even: str,
+) -> Checked:
+    """Check whether the lists of a system are more even than the ratings that it learnt from.
+
+    Examples
+    --------
+    >>> check_own_spread(
+    ...     rated=(6, 3, 1, 0), listed=(4, 3, 2, 1), gini_rated=0.5, gini_listed=0.25,
+    ...     more_even="ratings",
+    ... )
+    Not yet: more_even: Gini is 0 if all have the same, and 0.250 is nearer to it than 0.500.
+    """
+    for name, counts in (("rated", rated), ("listed", listed)):
+        if isinstance(counts, str) or not isinstance(counts, Sequence) or ... in counts:
+            return not_yet(f"{name}: give a count for each item in place of the dots.")
+        if not all(is_number(n) and n == int(n) and n >= 0 for n in counts) or not sum(counts):
+            return not_yet(f"{name}: whole numbers, none below 0, and not all 0.")
+    if len(rated) != len(listed):
+        return not_yet(
+            f"rated has {len(rated):,} items and listed {len(listed):,}: an item that is never "
+            "listed counts as 0, in the same place."
+        )
+    told = {"gini_rated": (gini_rated, rated), "gini_listed": (gini_listed, listed)}
+    ginis = []
+    for name, (answer, counts) in told.items():
+        if wrong := unfit({name: answer}, 1):
+            return not_yet(wrong)
+        places, n, total = sorted(counts), len(counts), sum(counts)
+        gini = sum((2 * k - n - 1) * count for k, count in enumerate(places, 1)) / (n * total)
+        shown = [count for count in places if count]
+        m = len(shown)
+        without = sum((2 * k - m - 1) * count for k, count in enumerate(shown, 1)) / (m * total)
+        if abs(answer - gini) > 0.0051:
+            slips = {
+                "items that have none are items, too": without,
+                "that is one less Gini": 1 - gini,
+                "divide by n, and not by n - 1": gini * n / (n - 1) if n > 1 else gini,
+            }
+            hints = [hint for hint, slip in slips.items() if abs(answer - slip) <= 0.0051]
+            hint = hints[0] if hints else "the mean difference of all pairs, over twice the mean"
+            return not_yet(f"{name}: {hint}.")
+        ginis.append(gini)
+    even = "lists" if ginis[1] < ginis[0] else "ratings"
+    if more_even not in ("lists", "ratings"):
+        return not_yet('more_even: "lists" or "ratings", in place of the dots.')
+    if more_even != even:
+        return not_yet(
+            f"more_even: Gini is 0 if all have the same, and {min(ginis):.3f} is nearer to it than "
+            f"{max(ginis):.3f}."
+        )
+    return right(
+        f"Gini of ratings {ginis[0]:.3f}, of lists {ginis[1]:.3f}. Whether the next ratings are "
+        "more uneven depends as well on which items the lists hold: rank your items by both."
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from recbias.book.exercises import Checked, called, is_number, not_yet, right
+from recbias.book.exercises import Checked, called, is_near, is_number, not_yet, right, unfit
 from recbias.testing import naive_list, naive_measure
 
 TOY = """
@@ -248,4 +248,58 @@ def check_lemma_broken(
     return not_yet(
         f"the lower bound is {lower} and 1RP@1 is {value}, so that it holds. Where would a sample "
         "have to stand to make a run miss?"
+    )
+
+
+# -- two designs on one's own data -----------------------------------------------------------------
+def check_own_designs(
+    *,
+    p_ar: float,
+    rho_ar: float,
+    p_1r: float,
+    rho_1r: float,
+    t: int,
+    times_ar: float,
+    times_1r: float,
+    better: str,
+) -> Checked:
+    """Check P@10 of Popularity on a table of one's own, under two designs and beside Random.
+
+    Examples
+    --------
+    >>> measured = {"p_ar": 0.12, "rho_ar": 0.01, "p_1r": 0.05, "rho_1r": 0.01, "t": 100}
+    >>> check_own_designs(**measured, times_ar=12, times_1r=5, better="1R")
+    Not yet: better: Popularity scores 12 times rho under AR, and 5 times rho under 1R.
+    """
+    measured = {"p_ar": p_ar, "rho_ar": rho_ar, "p_1r": p_1r, "rho_1r": rho_1r}
+    if told := unfit(measured, 1) or unfit({"t": t, "times_ar": times_ar, "times_1r": times_1r}):
+        return not_yet(told)
+    if p_1r > 0.1 + 1e-9:
+        return not_yet(
+            f"p_1r: a run holds one relevant item, so that P@10 is at most 0.1, and {p_1r:.4g} is "
+            "more. Is it the recall, or of another cutoff?"
+        )
+    if not t or not is_near(rho_1r, 1 / t, 0.05):
+        return not_yet(
+            f"rho_1r: one of t items is relevant, a share of 1/{t:g}, and not {rho_1r:.4g}."
+        )
+    if not rho_ar:
+        return not_yet("rho_ar: with a rho of 0 no test item is relevant; lower the threshold.")
+    times = {"AR": p_ar / rho_ar, "1R": p_1r / rho_1r}
+    for design, answer in (("AR", times_ar), ("1R", times_1r)):
+        if not is_near(answer, times[design], 0.02):
+            hint = f"it is P@10 over rho, {times[design]:.3g}"
+            if is_near(answer * times[design], 1, 0.02):
+                hint = "it is P@10 over rho, and not rho over P@10"
+            return not_yet(f"times_{design.lower()}: {hint}.")
+    if better != max(times, key=times.__getitem__):
+        if better not in list(times):  # whatever it is
+            return not_yet('better: "AR" or "1R", in place of the dots.')
+        return not_yet(
+            f"better: Popularity scores {times['AR']:.3g} times rho under AR, and "
+            f"{times['1R']:.3g} times rho under 1R."
+        )
+    return right(
+        f"one list, {times['AR']:.3g} and {times['1R']:.3g} times what a random ranking scores. "
+        "Print rho beside every precision of your table."
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from recbias.book.exercises import Checked, called, is_number, not_yet, right
+from recbias.book.exercises import Checked, called, is_number, not_yet, right, unfit
 from recbias.multiverse.summary import nearest_flips, shapley
 
 
@@ -110,4 +110,45 @@ def check_shared(*, signs: Sequence[Sequence[int]]) -> Checked:
     return right(
         "each alone changes no mean, and both together decide everything: whoever turns one "
         "decision at a time and averages finds that neither matters."
+    )
+
+
+# -- one's own universes ---------------------------------------------------------------------------
+def check_own_universes(*, signs: Sequence[object], wins: float, fewest: int) -> Checked:
+    """Check in which share of one's own universes A wins, and the fewest changes that turn it.
+
+    Examples
+    --------
+    >>> check_own_universes(signs=[[1, 1, 1], [1, -1, 0]], wins=0.8, fewest=2)
+    Not yet: wins: a universe with a tie is one, too: 4 of 6.
+    """
+    if isinstance(signs, str) or not isinstance(signs, Sequence) or "Ellipsis" in repr(signs):
+        return not_yet("signs: give a list of lists of signs in place of the dots.")
+    try:
+        cross = np.array(signs)
+    except ValueError:
+        return not_yet("signs: every decision has the same options wherever it is taken.")
+    if cross.ndim < 2 or min(cross.shape) < 2 or not np.isin(cross, (1, -1, 0)).all():
+        return not_yet("signs: two decisions at least, two options each: 1, -1, or 0 for a tie.")
+    if told := unfit({"wins": wins}, 1) or unfit({"fewest": fewest}):
+        return not_yet(told)
+    n_wins, n_decided = int((cross == 1).sum()), int((cross != 0).sum())
+    if not abs(wins - n_wins / cross.size) <= 0.0051:
+        if n_decided and abs(wins - n_wins / n_decided) <= 0.0051:
+            return not_yet(f"wins: a universe with a tie is one, too: {n_wins} of {cross.size}.")
+        return not_yet(f"wins: count the universes with 1, of {cross.size} in all.")
+    start = (0,) * cross.ndim
+    if not cross[start]:
+        return not_yet("signs: the first universe is a tie; begin with options where one wins.")
+    nearest = nearest_flips(cross, start)
+    wanted = int((nearest[0] != 0).sum()) if len(nearest) else 0
+    if fewest != wanted:
+        hint = "nothing turns the winner, so it is 0" if not wanted else "begin at the first"
+        return not_yet(
+            f"fewest: {hint}: in how many decisions does the nearest universe with another winner "
+            "differ from the first one?"
+        )
+    return right(
+        f"A wins {n_wins} of {cross.size}, and "
+        + ("nothing turns the winner." if not wanted else f"{wanted} changed turn the winner.")
     )

@@ -196,3 +196,66 @@ def check_options(text: str) -> Checked:
     more = f" {len(wrong) - 1} more of the decisions are others." if len(wrong) > 2 else ""
     more = more or (" One more of the decisions is another." if len(wrong) == 2 else "")
     return not_yet(f"{wrong[0]}.{more}")
+
+
+# -- one decision turned, on one's own data --------------------------------------------------------
+def check_own_turn(
+    *,
+    first: str,
+    second: str,
+    values_first: Sequence[float],
+    values_second: Sequence[float],
+    turned: bool,
+) -> Checked:
+    """Check two lines of options that differ in one decision, and whether it turns the winner.
+
+    Examples
+    --------
+    >>> check_own_turn(
+    ...     first="split: ratio 0.2; lists: AI-AN-AR rel>=4; metric: P@10",
+    ...     second="split: ratio 0.2; lists: TI-AN-AR rel>=4; metric: RR",
+    ...     values_first=(0.2, 0.1), values_second=(0.3, 0.4), turned=True,
+    ... )
+    Not yet: the lines differ in lists and metric. Change one thing, so that one knows what did it.
+    """
+    read = []
+    for name, line in (("first", first), ("second", second)):
+        if not isinstance(line, str) or "..." in line:
+            return not_yet(f"{name}: write the options as text, in place of the dots.")
+        try:
+            read.append(Options.parse(line))
+        except ConfigError as error:
+            return not_yet(f"{name}: that cannot be read: {error}")
+    parts = {
+        "data": lambda it: it.select,
+        "split": lambda it: it.split,
+        "seed": lambda it: it.seed,
+        "lists": lambda it: it.protocol,
+        "metric": lambda it: it.metric,
+        "gain": lambda it: it.gain,
+        "test": lambda it: it.test,
+        "pairs": lambda it: it.pairs,
+    }  # fmt: skip
+    other = [part for part, of in parts.items() if of(read[0]) != of(read[1])]
+    if not other:
+        return not_yet("the two lines say the same: change one decision in the second.")
+    if len(other) > 1:
+        return not_yet(
+            f"the lines differ in {' and '.join(other)}. Change one thing, so that one knows what "
+            "did it."
+        )
+    for name, values in (("values_first", values_first), ("values_second", values_second)):
+        if wrong := _pair(name, values):
+            return not_yet(wrong)
+    gaps = [values[0] - values[1] for values in (values_first, values_second)]
+    if not all(gaps):
+        return not_yet("where both have the same value nobody wins: give more digits.")
+    if not isinstance(turned, bool):
+        return not_yet("turned: True or False, in place of the dots.")
+    if turned != (gaps[0] * gaps[1] < 0):
+        who = ["the one" if gap > 0 else "the other" for gap in gaps]
+        return not_yet(f"turned: {who[0]} wins by the first line, {who[1]} by the second.")
+    return right(
+        f"{other[0]} {'turns' if turned else 'does not turn'} the winner. Whether it would with "
+        "other users, an interval of the difference tells."
+    )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import groupby
 
-from recbias.book.exercises import Checked, called, not_yet, right
+from recbias.book.exercises import Checked, called, is_near, is_number, not_yet, right, unfit
 
 _TOLERANCE = 1e-9
 
@@ -197,3 +197,85 @@ def _likers(p: float, sigma: float) -> tuple[float, float]:
     states = {"training": p * (1 - sigma), "test": p * sigma, "not rated": 1 - p}
     outside = sum(share for name, share in states.items() if name != "training")
     return 1000 * outside, 1000 * states["test"]
+
+
+# -- two items, by hand ----------------------------------------------------------------------------
+def check_two_items(*, tested: Sequence[float], left: Sequence[float], factor: float) -> Checked:
+    """Check by what factor a hit on a rarely rated item must count more, by hand.
+
+    Examples
+    --------
+    >>> check_two_items(tested=(20, 5), left=(80, 95), factor=4)
+    Not yet: factor: that is how much oftener the likes of a are rated. A hit on a stands for 80 /
+    20 likes outside training; for how many does one on b?
+    """
+    pairs = {"tested": (tested, (20, 5)), "left": (left, (80, 95))}
+    slips = {
+        ("tested", (40, 10)): "half of the ratings go to training",
+        ("left", (60, 90)): "likes in the test are outside training, too",
+        ("left", (20, 5)): "likes that nobody rated are outside training, too",
+    }
+    for name, (answer, wanted) in pairs.items():
+        if isinstance(answer, str) or not isinstance(answer, Sequence) or len(answer) != 2:
+            return not_yet(f"{name}: two numbers, of a and of b, in place of the dots.")
+        if not all(map(is_number, answer)):
+            return not_yet(f"{name}: give numbers in place of the dots.")
+        if tuple(answer) != wanted:
+            counts = "100 like each; which are rated, and which of those are tested?"
+            return not_yet(f"{name}: {slips.get((name, tuple(answer)), counts)}")
+    if not is_number(factor):
+        return not_yet("factor: give a number in place of the dots.")
+    if not is_near(factor, 4.75, 0.002):
+        hint = "A hit on a stands for 80 / 20 likes outside training; for how many does one on b?"
+        if is_near(factor, 4):
+            hint = f"that is how much oftener the likes of a are rated. {hint}"
+        elif is_near(factor, 4 / 19):
+            hint = "that is by how much a hit on a counts, of one on b."
+        return not_yet(f"factor: {hint}")
+    return right("19 likes for a hit on b, 4 for one on a: what is rarely rated has to count more.")
+
+
+# -- a uniform test on one's own data --------------------------------------------------------------
+def check_own_uniform(
+    *,
+    plain: Sequence[float],
+    uniform: Sequence[float],
+    lead_plain: float,
+    lead_uniform: float,
+    kept: float,
+) -> Checked:
+    """Check how much of Popularity's lead over Random a uniform test leaves, on one's own table.
+
+    Examples
+    --------
+    >>> check_own_uniform(
+    ...     plain=(0.12, 0.01), uniform=(0.02, 0.01), lead_plain=0.11, lead_uniform=0.01, kept=0.17
+    ... )
+    Not yet: kept: it is lead_uniform over lead_plain, 0.0909.
+    """
+    for name, pair in (("plain", plain), ("uniform", uniform)):
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            return not_yet(f"{name}: two numbers, of Popularity and Random, in place of the dots.")
+        if told := unfit({f"{name}, Popularity": pair[0], f"{name}, Random": pair[1]}, 1):
+            return not_yet(told)
+    leads = {"lead_plain": (lead_plain, plain), "lead_uniform": (lead_uniform, uniform)}
+    for name, (answer, pair) in leads.items():
+        if not is_number(answer):
+            return not_yet(f"{name}: give a number in place of the dots.")
+        if abs(answer - (pair[0] - pair[1])) > 0.0006:
+            turned = abs(answer - (pair[1] - pair[0])) <= 0.0006
+            hint = "Popularity's value less Random's"
+            return not_yet(f"{name}: {hint}{', not the reverse' if turned else ''}.")
+    if not plain[0] - plain[1] > 0:
+        return not_yet("plain: Popularity does not lead Random there, so that nothing can be lost.")
+    wanted = (uniform[0] - uniform[1]) / (plain[0] - plain[1])
+    if not is_number(kept):
+        return not_yet("kept: give a number in place of the dots.")
+    if abs(kept - wanted) > 0.02:
+        if abs(kept - (1 - wanted)) <= 0.02:
+            return not_yet("kept: that is the share that is lost.")
+        return not_yet(f"kept: it is lead_uniform over lead_plain, {wanted:.3g}.")
+    return right(
+        f"a uniform test leaves {100 * wanted:.0f} % of the lead. How much of the rest was "
+        "popularity, and how much is that popular items are liked, this test cannot tell."
+    )

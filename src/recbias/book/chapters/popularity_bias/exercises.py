@@ -202,3 +202,43 @@ def check_kept(kept: Mapping[str, Any]) -> Checked:
         "what it keeps is who is active and what is popular; what it drops is everything that a "
         "recommender could learn about taste."
     )
+
+
+# -- how steep one's own data are ------------------------------------------------------------------
+def check_own_counts(*, counts: Sequence[int], tenth: float) -> Checked:
+    """Check which share of the ratings of a table lies on the most popular tenth of its items.
+
+    Examples
+    --------
+    >>> check_own_counts(counts=[30, 5, *[1] * 18], tenth=35)
+    Not yet: tenth: a share, from 0 to 1; of 53 ratings the first 2 items have how many?
+    """
+    if isinstance(counts, str) or not isinstance(counts, Sequence) or ... in counts:
+        return not_yet("counts: give the number of ratings of each item in place of the dots.")
+    if not all(is_number(count) and count == int(count) and count > 0 for count in counts):
+        return not_yet("counts: whole numbers from 1 on; an item without ratings is not counted.")
+    if len(counts) < 20:
+        return not_yet("counts: a table has 20 items at least; give those of all of them.")
+    falling, first = sorted(counts, reverse=True), -(-len(counts) // 10)
+    wanted = sum(falling[:first]) / sum(counts)
+    if not is_number(tenth):
+        return not_yet("tenth: give a number in place of the dots.")
+    if tenth > 1:
+        return not_yet(
+            f"tenth: a share, from 0 to 1; of {sum(counts):,} ratings the first {first:,} items "
+            "have how many?"
+        )
+    if not abs(tenth - wanted) <= 0.0051:
+        slips = {
+            "that is the least popular tenth": sum(falling[-first:]) / sum(counts),
+            "sort the items by their counts, largest first": sum(counts[:first]) / sum(counts),
+            "that is the share of items; the ratings on them are asked for": first / len(counts),
+        }
+        hints = [hint for hint, slip in slips.items() if abs(tenth - slip) <= 0.0051]
+        asked = f"add up the counts of the first {first:,} of {len(counts):,} items, over all"
+        return not_yet(f"tenth: {hints[0] if hints else asked}.")
+    return right(
+        f"{100 * wanted:.0f} % of the ratings, where equal counts would have "
+        f"{100 * first / len(counts):.0f} %. Repeat chapter 1 in a world without taste with these "
+        "counts: what Popularity scores there needs no opinion of anybody."
+    )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 
-from recbias.book.exercises import Checked, called, is_number, not_yet, right
+from recbias.book.exercises import Checked, called, is_near, is_number, not_yet, right, unfit
 
 # -- what is left ----------------------------------------------------------------------------------
 _LEFT = {
@@ -210,4 +210,56 @@ def check_shared(*, most: float, least: float) -> Checked:
     return right(
         "drawn apart it is 0.15, in the middle. Where both systems put the same items above the "
         "relevant one, the same samples make both miss, and their order is surer than drawn apart."
+    )
+
+
+# -- one's own data, thinned out -------------------------------------------------------------------
+def check_own_thinned(
+    *,
+    kept: float,
+    p: float,
+    p_thinned: float,
+    rho: float,
+    rho_thinned: float,
+    ratio: float,
+    ratio_thinned: float,
+) -> Checked:
+    """Check precision and rho on a table of one's own, before and after thinning its test.
+
+    Examples
+    --------
+    >>> measured = {"kept": 0.4, "p": 0.2, "p_thinned": 0.08, "rho": 0.01, "rho_thinned": 0.004}
+    >>> check_own_thinned(**measured, ratio=20, ratio_thinned=8)
+    Not yet: ratio_thinned: it is p_thinned over rho_thinned, 20: both from the same test.
+    """
+    measured = {"kept": kept, "p": p, "p_thinned": p_thinned, "rho": rho}
+    measured["rho_thinned"] = rho_thinned
+    if told := unfit(measured, 1) or unfit({"ratio": ratio, "ratio_thinned": ratio_thinned}):
+        return not_yet(told)
+    if not 0 < kept < 1 or not rho or not rho_thinned:
+        return not_yet("kept, rho and rho_thinned: above 0, and kept below 1: some stay, some go.")
+    if p_thinned > p + 1e-9:
+        return not_yet(
+            "p_thinned: fewer test ratings give the same lists no more hits. Keep training, users "
+            "and candidates, and thin out the test only."
+        )
+    if is_near(rho_thinned, (1 - kept) * rho, 0.1) and not is_near(kept, 0.5, 0.1):
+        return not_yet("kept: that is the share taken out, by what rho says.")
+    if not is_near(rho_thinned, kept * rho, 0.2):
+        return not_yet(
+            f"rho_thinned: {kept:g} of the test ratings are kept, so rho falls to about "
+            f"{kept * rho:.3g} if users and candidates stay, and not to {rho_thinned:.3g}."
+        )
+    for name, answer, wanted in (
+        ("", ratio, p / rho),
+        ("_thinned", ratio_thinned, p_thinned / rho_thinned),
+    ):
+        if not is_near(answer, wanted, 0.02):
+            return not_yet(
+                f"ratio{name}: it is p{name} over rho{name}, {wanted:.3g}: both from the same test."
+            )
+    return right(
+        f"precision fell to {p_thinned / p if p else 0:.2g} of what it was, and what the "
+        f"recommender is worth beside a random ranking went from {ratio:.3g} to "
+        f"{ratio_thinned:.3g}. What is not luck of the draw is that the first says nothing of it."
     )

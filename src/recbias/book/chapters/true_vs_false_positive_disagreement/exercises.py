@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-from recbias.book.exercises import Checked, called, is_number, not_yet, right
+from recbias.book.exercises import Checked, called, is_number, not_yet, right, unfit
 from recbias.errors import ConfigError
 
 
@@ -203,4 +203,54 @@ def check_roles(answers: Mapping[str, Any]) -> Checked:
     return right(
         "whoever counts hits bets that what is popular is liked more, whoever counts misses bets "
         "on the opposite. Observed ratings alone do not tell who wins the bet."
+    )
+
+
+# -- what one's own lists may be -------------------------------------------------------------------
+def check_own_bounds(
+    *, n: int, a: Sequence[float], b: Sequence[float], ends: Sequence[float], surely: str
+) -> Checked:
+    """Check which of two systems of one's own has surely more liked items in its lists.
+
+    Examples
+    --------
+    >>> ends = (0.12, 0.97, 0.09, 0.96)
+    >>> check_own_bounds(n=10, a=(1.2, 0.3), b=(0.9, 0.4), ends=ends, surely="a")
+    Not yet: surely: a has at least 0.12 and b at most 0.96, so that b may have more.
+    """
+    if told := unfit({"n": n}):
+        return not_yet(told)
+    if n < 1:
+        return not_yet("n: a list has 1 item at least.")
+    for name, pair in (("a", a), ("b", b)):
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            return not_yet(f"{name}: hits and misses of a list, on average, in place of the dots.")
+        if told := unfit({f"{name}, hits": pair[0], f"{name}, misses": pair[1]}):
+            return not_yet(told)
+        if pair[0] + pair[1] > n + 1e-9:
+            return not_yet(f"{name}: a list of {n:g} items has no more hits and misses than items.")
+    wanted = [end for hits, misses in (a, b) for end in (hits / n, (n - misses) / n)]
+    if isinstance(ends, str) or not isinstance(ends, Sequence) or len(ends) != 4:
+        return not_yet("ends: four shares, lowest and highest of a, then of b.")
+    places = ("lowest of a", "highest of a", "lowest of b", "highest of b")
+    for place, answer, right_end in zip(places, ends, wanted, strict=True):
+        if told := unfit({f"ends, {place}": answer}):
+            return not_yet(told)
+        if abs(answer - right_end) > 0.0051:
+            hint = "hits over n" if place.startswith("lowest") else "all that are no misses, over n"
+            return not_yet(f"ends, {place}: {hint}.")
+    best = "a" if wanted[0] > wanted[3] else "b" if wanted[2] > wanted[1] else "open"
+    if surely not in ("a", "b", "open"):
+        return not_yet('surely: "a", "b" or "open", in place of the dots.')
+    if surely != best:
+        low, high = (wanted[0], wanted[3]) if surely == "a" else (wanted[2], wanted[1])
+        one, other = ("a", "b") if surely == "a" else ("b", "a")
+        if surely == "open":
+            return not_yet(f"surely: the lowest end of {best} is above the highest of the other.")
+        return not_yet(
+            f"surely: {one} has at least {low:.3g} and {other} at most {high:.3g}, so that {other} "
+            "may have more."
+        )
+    return right(
+        "what nobody has rated decides." if best == "open" else f"{best}, whatever the unrated are."
     )

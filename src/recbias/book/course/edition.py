@@ -1,0 +1,342 @@
+"""The student edition: chapters without solutions, answer sheets, data, and what installs it.
+
+All of it is made from the chapters' sources. Before it is written it is searched for solutions.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from recbias._system.places import cache_dir
+from recbias.book.course.tasks import LEVELS, Task, blocks, chapter_tasks
+from recbias.book.notebooks import Chapter, run_chapter
+from recbias.book.standalone.plain_markdown import plain_markdown, plain_notebook
+from recbias.data.datasets import DatasetInfo, dataset_info, load_dataset
+from recbias.data.datasets.frames import frame_of
+from recbias.errors import ConfigError, RecbiasError
+from recbias.experiment.store import write_atomically
+
+_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+_OF_LIST = re.compile(r"[-*+] | +\S")
+_JUPYTER = "jupyterlab"
+_FREE = re.compile(r"None needed|CC0|CC BY(?!-NC)")
+"""How the licences of data begin that may be handed on."""
+
+
+class LeakError(RecbiasError):
+    """A student edition that holds a solution."""
+
+    exit_code = 1
+
+
+# -- without solutions -----------------------------------------------------------------------------
+def without_solutions(text: str) -> str:
+    r"""Take solutions, and the answers of predictions, out of a text of a chapter.
+
+    Examples
+    --------
+    >>> asked = ":::{predict} More?\n- yes\n- no\n\nYes.\n:::"
+    >>> print(without_solutions(asked + "\n:::{solution} ex\n3\n:::"))
+    :::{predict} More?
+    - yes
+    - no
+    :::
+    """
+    lines = text.splitlines()
+    for block in reversed(list(blocks(text))):
+        if block.name == "solution":
+            lines[block.start : block.end] = []
+        elif block.name == "predict":
+            lines[block.start + 1 : block.end - 1] = _asked(block.body)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
+
+
+def _asked(body: Sequence[str]) -> list[str]:
+    """Keep the options of a prediction, without what the directive is told of them."""
+    first = next((n for n, line in enumerate(body) if _OF_LIST.match(line)), len(body))
+    rest = range(first, len(body))
+    end = next((n for n in rest if body[n] and not _OF_LIST.match(body[n])), len(body))
+    return "\n".join(body[first:end]).rstrip().splitlines()
+
+
+def student_notebook(run: NotebookNode) -> NotebookNode:
+    """Make an executed chapter the notebook of a student: plain, unsolved, code folded away."""
+    run = nbformat.from_dict(run)
+    for cell in run.cells:
+        if cell.cell_type == "markdown":
+            cell.source = without_solutions(cell.source)
+    notebook = plain_notebook(run)
+    for number, cell in enumerate(notebook.cells):
+        tags = set(cell.metadata.get("tags", []))
+        cell.id = f"cell-{number}"
+        cell.metadata = {"tags": sorted(tags)} if tags else {}
+        if cell.cell_type == "code":
+            if tags & {"hide-input", "remove-input", "remove-cell", "hide-cell"}:
+                cell.metadata["jupyter"] = {"source_hidden": True}
+            if tags & {"remove-output", "remove-cell"}:
+                cell.outputs = []
+    notebook.metadata = {"kernelspec": dict(_KERNEL), "language_info": {"name": "python"}}
+    return notebook
+
+
+def answer_sheet(title: str, tasks: Sequence[Task]) -> NotebookNode:
+    """Make the notebook that a student fills in and hands in: a cell for each task."""
+    cells = [
+        new_markdown_cell(
+            f"# Answers: {title}\n\nComplete the code where the dots are and run the cell: the "
+            "check says whether it is right. Hand in this file under its name.\n\n"
+            "Leave the first line of each cell, by which it is found, and the last call, by which "
+            "it is handed in. What a cell uses stands in that cell; cells that you add are not "
+            "read. Where answers are graded there are Python, numpy, scipy and pandas: no files, "
+            "no network, and of recbias only the check.",
+            id="how",
+        )
+    ]
+    for level, how in LEVELS.items():
+        for task in (each for each in tasks if each.level == level):
+            text = plain_markdown(f"## {task.title}\n\n*{level}, {how}*\n\n{task.text}", {})
+            code = f"# task: {task.label}\n{task.starter.rstrip()}"
+            cells.append(new_markdown_cell(text, id=f"{task.label}-asks"))
+            cells.append(new_code_cell(code, id=task.label))
+    metadata = {"kernelspec": dict(_KERNEL), "language_info": {"name": "python"}}
+    return new_notebook(cells=cells, metadata=metadata)
+
+
+def secrets(chapter: Chapter) -> dict[str, list[str]]:
+    """List what a student edition must not hold: lines of solutions, and of what predictions say.
+
+    Returns
+    -------
+    dict
+        By the label of an exercise, or the question of a prediction, its lines without blanks.
+        Short lines are left out, and lines that the chapter has elsewhere.
+    """
+    cells = [cell.source for cell in chapter.notebook().cells]
+    shown = _packed("\n".join(without_solutions(source) for source in cells))
+    found: dict[str, list[str]] = {}
+    for task in chapter_tasks(chapter):
+        found[task.label] = task.solution_text.splitlines()
+    for source in cells:
+        for block in blocks(source):
+            if block.name == "predict":
+                kept = set(_asked(block.body))
+                found[block.argument] = [line for line in block.body if line not in kept]
+    return {
+        name: [
+            packed
+            for line in lines
+            if len(packed := _packed(line)) >= 12 and packed not in shown and line[:1] != ":"
+        ]
+        for name, lines in found.items()
+    }
+
+
+def _packed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def find_leaks(text: str, hidden: Mapping[str, Sequence[str]]) -> list[str]:
+    """Name the solutions of which a line stands in a text, such as that of a notebook."""
+    packed = _packed(text)
+    return [name for name, lines in hidden.items() if any(line in packed for line in lines)]
+
+
+def told_by(notebook: NotebookNode) -> str:
+    """Join all that a notebook says: its cells, and the texts among their outputs."""
+    return "\n".join(_parts(notebook))
+
+
+def _parts(notebook: NotebookNode) -> Iterator[str]:
+    for cell in notebook.cells:
+        yield cell.source
+        for output in cell.get("outputs", []):
+            yield "".join(output.get("text", ""))
+            for kind, content in output.get("data", {}).items():
+                if isinstance(content, str | list) and not kind.startswith("image/png"):
+                    yield "".join(content)
+
+
+# -- a folder --------------------------------------------------------------------------------------
+def write_course(
+    out: Path,
+    chapters: Sequence[Chapter],
+    *,
+    dataset: str = "synthetic",
+    data: Sequence[str] = ("synthetic",),
+    wheel: Path | None = None,
+    sheets_only: bool = False,
+    say: Callable[[str], object] = lambda _: None,
+) -> None:
+    """Write the folder that students get.
+
+    Parameters
+    ----------
+    out
+        A new folder, or an empty one.
+    chapters
+        What the course is on.
+    dataset
+        What the chapters' results are of; it is run where there is no run to use again.
+    data
+        Data sets that are put in as tables.
+    wheel
+        The package; built from the clone if there is none.
+    sheets_only
+        Leave out the chapters themselves, and with them all that is computed.
+    say
+        Told of each step.
+
+    Raises
+    ------
+    ConfigError
+        If `out` is not empty, data may not be handed on, or no wheel can be built.
+    LeakError
+        If a file would hold a solution.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigError(f"{out} is there already\nname a new folder, or remove it first")
+    infos = [dataset_info(name) for name in data]
+    for info in infos:
+        if not _FREE.match(info.licence):
+            raise ConfigError(
+                f"{info.name} may not be handed on: {' '.join(info.licence.split())}\n"
+                "students get it from its publisher: `recbias data info` says where"
+            )
+    hidden = {name: lines for chapter in chapters for name, lines in secrets(chapter).items()}
+    files: dict[str, bytes] = {}
+
+    def add(name: str, notebook: NotebookNode) -> None:
+        nbformat.validate(notebook)
+        if leaks := find_leaks(told_by(notebook), hidden):
+            raise LeakError(
+                f"{name} would hold a solution of {', '.join(leaks)}; nothing is written"
+            )
+        files[name] = nbformat.writes(notebook).encode()
+
+    for chapter in chapters:
+        add(f"answers/{chapter.name}.ipynb", answer_sheet(_title(chapter), chapter_tasks(chapter)))
+        if not sheets_only:
+            say(f"{'runs':10} {chapter.name} on {dataset}, unless it was run before")
+            executed = run_chapter(chapter, dataset, progress=True, build=cache_dir())
+            run = nbformat.read(executed, as_version=4)
+            add(f"notebooks/{chapter.name}.ipynb", student_notebook(run))
+    for info in infos:
+        files[f"data/{info.name}.csv"] = _table(info.name)
+    with tempfile.TemporaryDirectory() as folder:
+        if wheel is None:
+            say(f"{'builds':10} the package")
+            wheel = _build_wheel(chapters[0].root, Path(folder))
+        files[wheel.name] = wheel.read_bytes()
+    files["requirements.txt"] = requirements(wheel.name).encode()
+    files["README.md"] = _readme(chapters, infos, sheets_only).encode()
+    _write_folder(out, files)
+
+
+def _title(chapter: Chapter) -> str:
+    source = chapter.notebook().cells[0].source
+    heading = re.search(r"^# (.+)$", source, re.MULTILINE)
+    return heading[1] if heading else chapter.name
+
+
+def _table(name: str) -> bytes:
+    return str(frame_of(load_dataset(name).ratings).to_csv(index=False)).encode()
+
+
+def _write_folder(out: Path, files: Mapping[str, bytes]) -> None:
+    """Write all files, and only then give their folder its name."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
+    try:
+        for name, content in files.items():
+            write_atomically(folder / name, content)
+        folder.chmod(0o755)
+        folder.replace(out)  # an empty one may be there
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _build_wheel(root: Path, folder: Path) -> Path:
+    """Build the package from the clone."""
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    command += ["--no-build-isolation"] if find_spec("hatchling") else []
+    built = subprocess.run(
+        [*command, "--wheel-dir", str(folder), str(root)], capture_output=True, text=True
+    )
+    wheels = list(folder.glob("*.whl"))
+    if built.returncode or not wheels:
+        last = (built.stderr.strip().splitlines() or ["no wheel was made"])[-1]
+        raise ConfigError(
+            f"the package could not be built: {last}\n"
+            "build it with `pip wheel --no-deps .` in the clone, and give --wheel FILE"
+        )
+    return wheels[0]
+
+
+def requirements(wheel: str) -> str:
+    """Pin what the package needs directly, as it is installed here, and the package itself."""
+    lines = []
+    for text in requires("recbias") or []:
+        name, _, marker = text.partition(";")
+        if marker and 'extra == "book"' not in marker.replace("'", '"'):
+            continue
+        name = re.match(r"[\w.-]+", name.strip())[0]  # type: ignore[index]
+        lines.append(f"{name}=={version(name)}")
+    try:
+        lab = f"{_JUPYTER}=={version(_JUPYTER)}"
+    except PackageNotFoundError:
+        lab = f"{_JUPYTER}>=4,<5"
+    return "\n".join([f"./{wheel}[book]", *sorted(lines, key=str.lower), lab]) + "\n"
+
+
+def _readme(chapters: Sequence[Chapter], infos: Sequence[DatasetInfo], sheets_only: bool) -> str:
+    listed = "\n".join(f"- `{chapter.name}`: {_title(chapter)}" for chapter in chapters)
+    tables = "\n".join(
+        f"- `data/{info.name}.csv`: {info.title}. Licence: {' '.join(info.licence.split())} "
+        f"{' '.join(info.citation.split())}"
+        for info in infos
+    )
+    first = infos[0].name if infos else "my"
+    reading = (
+        ""
+        if sheets_only
+        else (
+            "`notebooks` holds the chapters, to be read and run. Commit yourself on each "
+            "prediction before you read on.\n"
+        )
+    )
+    return f"""# Biases in offline recommender evaluation: a course
+
+Install it once, in this folder, with Python 3.11 or later:
+
+```bash
+python3 -m venv .venv && .venv/bin/pip install -r requirements.txt
+```
+
+Then, with or without a network:
+
+```bash
+.venv/bin/jupyter lab
+```
+
+{reading}`answers` holds an answer sheet for each chapter. Fill it in, run its cells, and hand it
+in under its name: a check says of each task whether it is right, and why not.
+
+{listed}
+
+How a table is understood, yours as well: `.venv/bin/recbias data info data/{first}.csv`.
+
+{tables}
+"""

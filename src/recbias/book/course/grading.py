@@ -1,0 +1,438 @@
+"""Marks of a class, with feedback for each task, from the answer sheets that students hand in.
+
+An answer runs in a `Sandbox` and hands values to its check; the check runs here. So an answer
+cannot mark itself, whatever it does over there.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from recbias.book.course.sandbox import Fault, Sandbox
+from recbias.book.course.tasks import LEVELS, Task, chapter_tasks, chapters_with_tasks
+from recbias.book.exercises import Checked, not_yet
+from recbias.book.html import table_html
+from recbias.errors import DataError
+from recbias.experiment.store import write_atomically
+
+_MARK = re.compile(r"^# task: *(\S+)[^\n]*$", re.MULTILINE)
+_LARGEST = 2 << 20
+"""Bytes of an answer sheet: larger ones are not read."""
+
+_OUTCOMES = {
+    "right": "right",
+    "not yet": "not right yet",
+    "empty": "left as it was",
+    "missing": "not handed in",
+    "error": "stops with an error",
+    "timeout": "took too long",
+    "crash": "its process ended",
+    "unreadable": "the sheet cannot be read",
+}
+"""What may become of an answer; only the first has a mark."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What an answer is worth.
+
+    Attributes
+    ----------
+    student
+        Name of the folder.
+    task
+        The exercise.
+    outcome
+        ``"right"``, ``"not yet"``, ``"empty"``, ``"missing"``, ``"error"``, ``"timeout"``,
+        ``"crash"`` or ``"unreadable"``.
+    feedback
+        What the student reads.
+    seconds
+        How long it took.
+    """
+
+    student: str
+    task: Task
+    outcome: str
+    feedback: str
+    seconds: float = 0.0
+
+    @property
+    def points(self) -> int:
+        """1 if the answer is right, else 0."""
+        return int(self.outcome == "right")
+
+
+def find_sheets(folder: Path, names: Sequence[str]) -> dict[str, dict[str, Path]]:
+    """Find the answer sheets of each student: by name, the file of each chapter.
+
+    Parameters
+    ----------
+    folder
+        A folder with one for each student, or that of one student. Sheets may lie in folders
+        within; links are not followed.
+    names
+        Of the chapters, which the files have before ``.ipynb`` or ``.py``.
+
+    Raises
+    ------
+    DataError
+        If there is no sheet, or a student has two for a chapter.
+    """
+    wanted = {f"{name}{ending}" for name in names for ending in (".ipynb", ".py")}
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such folder; name the one that holds the students' folders")
+
+    def within(place: Path) -> Iterator[Path]:
+        for path in sorted(place.iterdir()):
+            if path.is_symlink() or path.name.startswith("."):
+                continue
+            if path.is_dir():
+                yield from within(path)
+            elif path.name in wanted:
+                yield path
+
+    found: dict[str, dict[str, Path]] = {}
+    sheets = list(within(folder))
+    alone = any(path.parent in (folder, folder / "answers") for path in sheets)
+    if not alone:
+        students = [path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()]
+        found = {path.name: {} for path in sorted(students) if not path.name.startswith(".")}
+    for path in sheets:
+        student = folder.resolve().name if alone else path.relative_to(folder).parts[0]
+        of_student = found.setdefault(student, {})
+        if path.stem in of_student:
+            raise DataError(
+                f"{path}: a second answer sheet of {student} for {path.stem}, beside "
+                f"{of_student[path.stem]}\nremove one of them"
+            )
+        of_student[path.stem] = path
+    if not sheets:
+        raise DataError(
+            f"{folder}: no answer sheet here, nor in the folders within; they are called "
+            f"{names[0]}.ipynb or {names[0]}.py, and so on"
+        )
+    return found
+
+
+def read_sheet(path: Path) -> dict[str, str]:
+    """Read an answer sheet: the code of each task by its label.
+
+    In a notebook a task is the code cell that begins with ``# task: LABEL``; in a Python file it is
+    what follows such a line, up to the next one. The line is part of the code, and counted.
+
+    Raises
+    ------
+    DataError
+        If it is no such file.
+    """
+    if path.stat().st_size > _LARGEST:
+        raise DataError(f"{path.name} is larger than {_LARGEST >> 20} MiB; clear its outputs")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        if path.suffix == ".py":
+            cells = re.split(r"^(?=# task:)", text, flags=re.MULTILINE)
+        else:
+            cells = [
+                "".join(cell["source"])
+                for cell in json.loads(text)["cells"]
+                if cell["cell_type"] == "code"
+            ]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise DataError(f"{path.name} cannot be read as a sheet: {type(error).__name__}") from error
+    found: dict[str, str] = {}
+    for cell in cells:
+        if mark := _MARK.match(cell.lstrip()):
+            found[mark[1]] = cell.lstrip()
+    return found
+
+
+def grade(
+    folder: Path,
+    *,
+    chapters: Sequence[str] = (),
+    seconds: float = 10.0,
+    megabytes: int = 1024,
+    workers: int = 1,
+    trusted: bool = False,
+) -> list[Mark]:
+    """Mark all answers in a folder.
+
+    Parameters
+    ----------
+    folder
+        One with a folder for each student, or that of one student.
+    chapters
+        Names of the chapters that count; else all of which somebody handed in a sheet.
+    seconds, megabytes
+        What one answer may take.
+    workers
+        How many answers run at once; marks do not depend on it.
+    trusted
+        Run answers without walls.
+
+    Returns
+    -------
+    list of Mark
+        Of each student all tasks of each chapter, in order.
+
+    Raises
+    ------
+    DataError
+        If there is no answer sheet, or two for one chapter.
+    ConfigError
+        If answers cannot be locked in, and are not `trusted`.
+    """
+    tasks = {chapter.name: chapter_tasks(chapter) for chapter in chapters_with_tasks()}
+    found = find_sheets(folder, chapters or list(tasks))
+    counted = [
+        name for name in tasks if name in chapters or any(name in of for of in found.values())
+    ]
+    with (
+        Sandbox(seconds=seconds, megabytes=megabytes, hidden=[folder], trusted=trusted) as sandbox,
+        ThreadPoolExecutor(workers) as pool,
+    ):
+        asked = [
+            (student, tasks[name], sheets.get(name))
+            for student, sheets in found.items()
+            for name in counted
+        ]
+        parts = pool.map(lambda one: _sheet_marks(sandbox, *one), asked)
+        return [mark for part in parts for mark in part]
+
+
+def _sheet_marks(
+    sandbox: Sandbox, student: str, tasks: Sequence[Task], sheet: Path | None
+) -> list[Mark]:
+    """Mark one answer sheet."""
+    if sheet is None:
+        return [Mark(student, task, "missing", "No sheet for this chapter.") for task in tasks]
+    try:
+        codes = read_sheet(sheet)
+    except DataError as error:
+        return [Mark(student, task, "unreadable", str(error)) for task in tasks]
+    return [mark_answer(sandbox, student, task, codes.get(task.label)) for task in tasks]
+
+
+def mark_answer(sandbox: Sandbox, student: str, task: Task, code: str | None) -> Mark:
+    """Mark one answer."""
+    if code is None:
+        told = f"No cell of the sheet begins with '# task: {task.label}'."
+        return Mark(student, task, "missing", told)
+    if _same_code(code, task.starter) or not _MARK.sub("", code).strip():
+        return Mark(student, task, "empty", "Nothing was filled in.")
+
+    def judge(*arguments: object, **named: object) -> Checked:
+        try:
+            return task.judge(*arguments, **named)
+        except Exception as error:  # of values that no check expects
+            return not_yet(f"the check cannot read this answer ({type(error).__name__}: {error}).")
+
+    started = time.perf_counter()
+    outcome, value = sandbox.run(code, task.module, task.check, judge)
+    seconds = time.perf_counter() - started
+    if outcome == "called" and value is None:
+        told = f"The cell never calls {task.check}; its last line is there for that."
+        return Mark(student, task, "not yet", told, seconds)
+    if outcome == "called":
+        return Mark(student, task, "right" if value else "not yet", str(value.text), seconds)
+    if outcome == "fault":
+        return Mark(student, task, "error", _told(value), seconds)
+    if outcome == "timeout":
+        told = f"{value[0].upper()}{value[1:]}: does a loop never end?"
+        return Mark(student, task, "timeout", told, seconds)
+    told = (
+        "The process of this answer ended before it answered. Hand values to the check, and end "
+        "nothing."
+    )
+    return Mark(student, task, "crash", told, seconds)
+
+
+def _same_code(code: str, starter: str) -> bool:
+    try:
+        return ast.dump(ast.parse(code)) == ast.dump(ast.parse(starter))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+_REMEDIES = {
+    "SyntaxError": "Nothing of the cell ran.",
+    "IndentationError": "Nothing of the cell ran.",
+    "NameError": "Each task runs alone: what a cell uses has to stand in it.",
+    "MemoryError": "The answer wants more memory than there is for one.",
+    "SystemExit": "The cell ends itself before its check is called.",
+    "RecursionError": "A function calls itself without end.",
+    **dict.fromkeys(
+        ("FileNotFoundError", "PermissionError", "OSError", "BlockingIOError", "gaierror",
+         "ConnectionRefusedError", "ConnectionError"),
+        "Where answers are graded there are no other files, no network and no other processes.",
+    ),
+}  # fmt: skip
+_IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
+
+
+def _told(fault: Fault) -> str:
+    """Tell a student of an error in the code, and what to do."""
+    where = f"Line {fault.line} stops" if fault.line else "The cell stops"
+    remedy = _REMEDIES.get(fault.kind, "")
+    if fault.kind in _IMPORT_ERRORS:
+        remedy = (
+            "Of recbias only the check is there where answers are graded: compute with it in "
+            "another notebook, and write down the numbers."
+            if "recbias" in fault.text
+            else "Answers need nothing but Python, numpy, scipy and pandas."
+        )
+    text = f": {fault.text}" if fault.text else ""
+    return f"{where} with {fault.kind}{text}{'' if text.endswith('.') else '.'} {remedy}".strip()
+
+
+# -- what is written -------------------------------------------------------------------------------
+def write_marks(marks: Sequence[Mark], out: Path) -> Path:
+    """Write the marks of a class.
+
+    Parameters
+    ----------
+    marks
+        What `grade` gave.
+    out
+        A folder. It gets ``marks.csv``, a line for each task of each student; ``totals.csv``, a
+        line for each student; ``marks.html``, the class on a page; and ``feedback``, a page for
+        each student.
+
+    Returns
+    -------
+    Path
+        The page of the class.
+    """
+    by_student: dict[str, list[Mark]] = {}
+    for mark in marks:
+        by_student.setdefault(mark.student, []).append(mark)
+    rows = [
+        {
+            "student": mark.student,
+            "chapter": mark.task.chapter,
+            "task": mark.task.label,
+            "level": mark.task.level,
+            "outcome": mark.outcome,
+            "mark": mark.points,
+            "feedback": mark.feedback,
+        }
+        for mark in marks
+    ]
+    pages = {student: f"{number:03}-{_file_name(student)}.html"
+             for number, student in enumerate(by_student, start=1)}  # fmt: skip
+    write_atomically(out / "marks.csv", _csv(rows))
+    write_atomically(out / "totals.csv", _csv([totals(each) for each in by_student.values()]))
+    for student, each in by_student.items():
+        write_atomically(out / "feedback" / pages[student], _student_page(student, each))
+    page = out / "marks.html"
+    write_atomically(page, _class_page(by_student, pages))
+    return page
+
+
+def totals(marks: Sequence[Mark]) -> dict[str, object]:
+    """Add up the marks of one student, over all and by level, timeouts apart."""
+    of_levels = {
+        level: sum(mark.points for mark in marks if mark.task.level == level) for level in LEVELS
+    }
+    return {
+        "student": marks[0].student,
+        "marks": sum(mark.points for mark in marks),
+        "out_of": len(marks),
+        **of_levels,
+        "timeouts": sum(mark.outcome == "timeout" for mark in marks),
+    }
+
+
+def _csv(rows: Sequence[Mapping[str, object]]) -> bytes:
+    """Write a table; a text that a spreadsheet would compute is written as a text."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {
+                name: f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" else value
+                for name, value in row.items()
+            }
+        )
+    return file.getvalue().encode()
+
+
+def _file_name(text: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", text)[:60]
+
+
+def _class_page(by_student: Mapping[str, Sequence[Mark]], pages: Mapping[str, str]) -> bytes:
+    """Write a line for each student and a column for each task."""
+    first = next(iter(by_student.values()))
+    head = ["student", "marks", *[escape(mark.task.label.removeprefix("ex-")) for mark in first],
+            "timeouts"]  # fmt: skip
+    rows = []
+    for student, marks in by_student.items():
+        added = totals(marks)
+        link = f'<a href="feedback/{escape(pages[student])}">{escape(student)}</a>'
+        cells = [
+            f'<span class="{mark.outcome.replace(" ", "-")}">{_OUTCOMES[mark.outcome]}</span>'
+            for mark in marks
+        ]
+        rows.append([link, f"{added['marks']} of {added['out_of']}", *cells,
+                     str(added["timeouts"])])  # fmt: skip
+    share = []
+    for place, mark in enumerate(first):
+        n_right = sum(marks[place].points for marks in by_student.values())
+        share.append(
+            [escape(mark.task.chapter), escape(mark.task.title), mark.task.level,
+             f"{n_right} of {len(by_student)}"]
+        )  # fmt: skip
+    body = f"<h1>Marks</h1>{table_html(head, rows, style='marks')}"
+    body += "<h2>How many have each task right</h2>"
+    body += table_html(["chapter", "task", "level", "right"], share, style="marks")
+    return _page("Marks", body)
+
+
+def _student_page(student: str, marks: Sequence[Mark]) -> bytes:
+    """Write what one student reads."""
+    added = totals(marks)
+    by_level = ", ".join(f"{level} {added[level]}" for level in LEVELS)
+    body = f"<h1>{escape(student)}</h1><p>{added['marks']} of {added['out_of']}: {by_level}.</p>"
+    for mark in marks:
+        kind = mark.outcome.replace(" ", "-")
+        body += (
+            f'<section class="{kind}"><h2>{escape(mark.task.title)}</h2>'
+            f"<p><b>{_OUTCOMES[mark.outcome]}</b> · {mark.task.level}, {LEVELS[mark.task.level]} · "
+            f"{escape(mark.task.chapter)}</p><p>{escape(mark.feedback)}</p></section>"
+        )
+    return _page(student, body)
+
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
+.scrolls { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.875rem; }
+th, td { border-bottom: 1px solid #bbb; padding: 0.25rem 0.75rem 0.25rem 0; text-align: left; }
+section { border-left: 4px solid #8a5a00; margin: 1.5rem 0; padding-left: 1rem; }
+section.right { border-color: #0b6e4f; } h2 { font-size: 1.1rem; margin: 0; }
+p { margin: 0.25rem 0; overflow-wrap: anywhere; } span.right { color: #0b6e4f; font-weight: 600; }
+"""
+
+
+def _page(title: str, body: str) -> bytes:
+    """Write a page that fetches nothing and runs nothing, whatever an answer put into it."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    ).encode()

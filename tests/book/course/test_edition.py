@@ -1,0 +1,172 @@
+"""What students get holds no solution and no answer to a prediction; levels are complete."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from planted_answers import CHAPTER, twenty
+from recbias.book.course import edition
+from recbias.book.course.edition import (
+    LeakError,
+    answer_sheet,
+    find_leaks,
+    requirements,
+    secrets,
+    student_notebook,
+    told_by,
+    without_solutions,
+    write_course,
+)
+from recbias.book.course.grading import mark_answer, read_sheet
+from recbias.book.course.sandbox import Sandbox
+from recbias.book.course.tasks import LEVELS, Task, chapter_tasks, chapters_with_tasks
+from recbias.book.exercises import Checked
+from recbias.book.notebooks import Chapter, find_chapter
+from recbias.errors import ConfigError
+
+NAMES = [chapter.name for chapter in chapters_with_tasks()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_chapter_has_all_levels_and_research_comes_last(name: str) -> None:
+    levels = [task.level for task in chapter_tasks(find_chapter(name))]
+    assert set(levels) == set(LEVELS)
+    assert levels[-1] == "research"
+    assert [number[:2] for number in NAMES] == [f"0{n}" for n in range(1, 9)]
+
+
+def altered(tmp_path: Path, old: str, new: str) -> Chapter:
+    """Give chapter 8 with a change."""
+    chapter = find_chapter("08_multiverse")
+    text = chapter.source.read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "notebooks").mkdir(parents=True)
+    (tmp_path / "notebooks" / "08_multiverse.py").write_text(text.replace(old, new), "utf-8")
+    return Chapter(chapter.name, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("# :class: core\n", "", "'The fewest changes' has :class: '', expected one of warm-up"),
+        ("# :class: core\n", "# :class: hard\n", "has :class: 'hard'"),
+        ("{solution} ex-fewest", "{solution} ex-few", "has no solution; begin one with"),
+    ],
+)
+def test_an_exercise_without_level_or_solution_is_refused(
+    tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    with pytest.raises(ConfigError, match=told):
+        chapter_tasks(altered(tmp_path, old, new))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_line_of_a_solution_or_prediction_is_in_what_students_get(name: str) -> None:
+    chapter = find_chapter(name)
+    hidden = secrets(chapter)
+    tasks = chapter_tasks(chapter)
+    assert all(hidden.values())
+    assert set(hidden) > {task.label for task in tasks}
+    for made in (student_notebook(chapter.notebook()), answer_sheet("A", tasks)):
+        nbformat.validate(made)
+        assert find_leaks(told_by(made), hidden) == []
+        assert "{solution}" not in told_by(made)
+        assert "Look at the answer" not in told_by(made)
+    # Its twins: in the source every one is found; and a line of one, printed by a cell, as well.
+    assert find_leaks(told_by(chapter.notebook()), hidden) == list(hidden)
+    made = student_notebook(chapter.notebook())
+    code = next(cell for cell in made.cells if cell.cell_type == "code")
+    for label, lines in hidden.items():
+        code.outputs = [nbformat.v4.new_output("stream", text=f"so: {lines[-1]}\n")]
+        assert label in find_leaks(told_by(made), hidden)
+
+
+def test_options_of_a_prediction_stay_and_what_is_told_of_them_goes() -> None:
+    text = "A\n::::{predict} Q?\n:right: 2\n- one\n- two\n  lines\n\nTwo, since it is.\n::::\nB"
+    assert without_solutions(text) == "A\n::::{predict} Q?\n- one\n- two\n  lines\n::::\nB"
+
+
+def test_a_solution_left_in_is_refused_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chapter = find_chapter(CHAPTER)
+    given = edition.answer_sheet
+
+    def forgetful(title: str, tasks: list[Task]) -> NotebookNode:
+        made = given(title, tasks)
+        made.cells[-1].source = tasks[-1].solution
+        return made
+
+    monkeypatch.setattr(edition, "answer_sheet", forgetful)
+    with pytest.raises(LeakError, match="would hold a solution of ex-own-designs; nothing is"):
+        write_course(tmp_path / "out", [chapter], sheets_only=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_pinned_requirements_name_what_the_package_needs() -> None:
+    lines = requirements("recbias-1.whl").splitlines()
+    assert lines[0] == "./recbias-1.whl[book]"
+    assert f"numpy=={__import__('numpy').__version__}" in lines
+    assert not any(line.startswith(("pytest", "hypothesis")) for line in lines)
+
+
+def test_data_that_may_not_be_handed_on_are_refused(tmp_path: Path) -> None:
+    chapters = [find_chapter(CHAPTER)]
+    with pytest.raises(ConfigError, match="ml-1m may not be handed on: Research use"):
+        write_course(tmp_path / "out", chapters, data=("ml-1m",), sheets_only=True)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").touch()
+    with pytest.raises(ConfigError, match="is there already"):
+        write_course(tmp_path / "full", chapters, sheets_only=True)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_all_solutions_are_marked_right_behind_walls_and_no_starter_is(tmp_path: Path) -> None:
+    """By executed output: what a student's sheet says as it is handed out is never right."""
+    with Sandbox(seconds=20) as sandbox:
+        for name in NAMES:
+            tasks = chapter_tasks(find_chapter(name))
+            path = tmp_path / f"{name}.ipynb"
+            nbformat.write(answer_sheet("A", tasks), path)
+            cells = read_sheet(path)
+            for task in tasks:
+                solved = mark_answer(sandbox, "s", task, task.solution)
+                assert solved.points == 1, solved
+                assert mark_answer(sandbox, "s", task, cells[task.label]).outcome == "empty"
+                outcome, value = sandbox.run(cells[task.label], task.module, task.check, task.judge)
+                assert outcome == "called"
+                assert isinstance(value, Checked)
+                assert not value
+
+
+@pytest.mark.slow
+def test_two_commands_give_the_folder_and_mark_twenty_planted_answers(tmp_path: Path) -> None:
+    wheel = tmp_path / "recbias-0-py3-none-any.whl"  # building it is pip's affair
+    wheel.touch()
+    run = [sys.executable, "-m", "recbias_command"]
+    made = [*run, "course", "--out", "students", "--sheets", "--wheel", wheel.name]
+    subprocess.run([*made, "--chapter", "1"], cwd=tmp_path, check=True)
+    assert sorted(path.name for path in (tmp_path / "students").iterdir()) == [
+        "README.md", "answers", "data", wheel.name, "requirements.txt",
+    ]  # fmt: skip
+    tasks = chapter_tasks(find_chapter(CHAPTER))
+    expected = twenty(tmp_path / "class", tasks)
+    # One hands in the sheet as it was handed out.
+    given = tmp_path / "students" / "answers" / f"{CHAPTER}.ipynb"
+    (tmp_path / "class" / "empty" / "answers" / given.name).write_bytes(given.read_bytes())
+    command = [*run, "grade", "class", "--seconds", "2", "--workers", "2"]
+    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert f"{20 * len(tasks)} answers of 20 students; 3 ran out of time" in done.stdout
+    rows = [line.split(",") for line in (tmp_path / "marks" / "totals.csv").read_text().split()[1:]]
+    assert {row[0]: (int(row[1]), int(row[-1])) for row in rows} == expected
+    assert len(list((tmp_path / "marks" / "feedback").iterdir())) == 20
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert again.returncode == 2
+    assert "marks is there already" in again.stderr

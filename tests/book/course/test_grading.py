@@ -1,0 +1,299 @@
+"""Marks are right whatever an answer does, and feedback says what to do."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recbias
+from planted_answers import CHAPTER, GOOD, HOSTILE, MODULE, WRONG, notebook, sheet
+from recbias._system.places import clone_root
+from recbias.book.course import sandbox as walls
+from recbias.book.course.grading import Mark, find_sheets, mark_answer, read_sheet, write_marks
+from recbias.book.course.inside import decode, encode
+from recbias.book.course.sandbox import Sandbox
+from recbias.book.course.tasks import Task, chapter_tasks
+from recbias.book.notebooks import find_chapter
+from recbias.errors import ConfigError, DataError
+
+IMPORT = f"from {MODULE} import check_ceiling\n"
+OTHER = "an answer of somebody else"
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return next(t for t in chapter_tasks(find_chapter(CHAPTER)) if t.label == "ex-ceiling")
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("class")
+    (folder / "secret.py").write_text(OTHER)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sandbox(others: Path) -> Iterator[Sandbox]:
+    if not sys.platform.startswith("linux"):
+        pytest.skip("no walls on this system")
+    with Sandbox(seconds=0.75, hidden=[others]) as made:
+        yield made
+
+
+def test_a_right_answer_has_its_mark_and_a_wrong_one_has_the_checks_feedback(
+    sandbox: Sandbox, task: Task
+) -> None:
+    assert mark_answer(sandbox, "s", task, GOOD).points == 1
+    mark = mark_answer(sandbox, "s", task, WRONG)
+    assert (mark.points, mark.outcome) == (0, "not yet")
+    assert mark.feedback.startswith("Not yet: ceiling(5, 8) gives 1.6. How many hits fit into 5")
+    assert mark_answer(sandbox, "s", task, task.starter).outcome == "empty"
+    assert mark_answer(sandbox, "s", task, f"# task: {task.label}\n").outcome == "empty"
+    assert mark_answer(sandbox, "s", task, None).outcome == "missing"
+
+
+TOLD = {
+    "endless": ("timeout", "No answer within 0.75 s: does a loop never end?"),
+    "sleeps": ("timeout", "No answer within 0.75 s"),
+    "endless in a call": ("timeout", "No answer within 0.75 s"),
+    "crashes": ("error", "Line 2 stops with ZeroDivisionError: division by zero."),
+    "dies": ("crash", "ended before it answered"),
+    "ends early": ("crash", "ended before it answered"),
+    "exits": ("error", "The cell ends itself before its check is called."),
+    "writes outside": ("error", "Read-only file system"),
+    "writes among packages": ("error", "Read-only file system"),
+    "fills its folder": ("error", "No space left"),
+    "takes memory": ("error", "wants more memory than there is for one"),
+    "forks": ("error", "no network and no other processes"),
+    "starts threads": ("error", "can't start new thread"),
+    "starts a program": ("error", "no network and no other processes"),
+    "kills": ("error", "ProcessLookupError"),
+    "calls home": ("error", "Network is unreachable"),
+    "imports the check": ("error", "Of recbias only the check is there"),
+    "imports the package": ("error", "Of recbias only the check is there"),
+    "syntax": ("error", "Line 2 stops with SyntaxError: invalid syntax. Nothing of the cell ran."),
+    "never hands in": ("not yet", "The cell never calls check_ceiling"),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in ("sleeps",)])
+def test_a_hostile_answer_has_no_mark_and_is_told_why(
+    sandbox: Sandbox, task: Task, name: str
+) -> None:
+    mark = mark_answer(sandbox, "s", task, IMPORT + HOSTILE[name] + "\n")
+    outcome, told = TOLD[name]
+    assert (mark.outcome, mark.points) == (outcome, 0), mark.feedback
+    assert told in mark.feedback
+    assert mark_answer(sandbox, "s", task, GOOD).points == 1  # and the next one is marked as ever
+
+
+def seen(sandbox: Sandbox, code: str) -> object:
+    """Run code that hands what it found to a check that believes it."""
+    outcome, value = sandbox.run(f"from m import check\n{code}", "m", "check", lambda found: found)
+    return value if outcome == "called" else str(value)
+
+
+READS = """
+import os
+found = {}
+for path in PATHS:
+    try:
+        found[path] = open(path).read()
+    except OSError:
+        pass
+check(found)
+"""
+
+
+def test_no_solution_and_no_other_answer_can_be_read(
+    sandbox: Sandbox, others: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = clone_root()
+    assert root
+    package = Path(recbias.__file__).parent
+    secrets = [
+        root / "notebooks" / f"{CHAPTER}.py",
+        package / "book/chapters/design_alternatives/exercises.py",
+        others / "secret.py",
+        Path(__file__),
+        Path("/etc/passwd"),
+        Path("/proc/1/environ"),
+    ]
+    assert all(secret.exists() for secret in secrets[:4])
+    code = f"PATHS = {list(map(str, secrets))!r}\n{READS}"
+    assert seen(sandbox, code) == {}
+    # Its twin: without walls all of it is there to be read.
+    monkeypatch.setattr(sandbox, "trusted", True)
+    found = seen(sandbox, code)
+    assert isinstance(found, dict)
+    assert found[str(others / "secret.py")] == OTHER
+    assert "def check_ceiling" in found[str(secrets[1])]
+
+
+def test_an_answer_has_no_rights_and_no_way_to_new_ones(sandbox: Sandbox) -> None:
+    code = """
+import ctypes, os, resource
+libc = ctypes.CDLL(None, use_errno=True)
+check([
+    libc.mount(b"none", b"/answer", b"tmpfs", 0, None),
+    libc.unshare(0x10000000),
+    libc.unshare(0x00020000),
+    libc.chroot(b"/answer"),
+    libc.setuid(0),
+    os.getpid(),
+    len(os.environ),
+    sorted(os.listdir("/answer")),
+])
+"""
+    assert seen(sandbox, code) == [-1, -1, -1, -1, -1, 1, 1, []]
+
+
+def test_walls_that_do_not_stand_are_seen_before_anybodys_answer(
+    sandbox: Sandbox, others: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox._try_walls()
+    others.chmod(0o755)
+    monkeypatch.setattr(sandbox, "_shown", [*sandbox._shown, f"{others}/"])  # by another name
+    with pytest.raises(ConfigError, match=rf"(?s)cannot be locked in .*\['{others}'\].*--trust"):
+        sandbox._try_walls()
+    monkeypatch.undo()
+    monkeypatch.setattr(sandbox, "trusted", True)  # no walls at all
+    with pytest.raises(ConfigError, match="cannot be locked in"):
+        sandbox._try_walls()
+
+
+def test_elsewhere_it_refuses_unless_answers_are_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walls.sys, "platform", "darwin")
+    with pytest.raises(
+        ConfigError, match="what only Linux has\ngrade there, or give --trust-answers"
+    ):
+        Sandbox().__enter__()
+    monkeypatch.setattr(walls.os, "fork", None, raising=False)
+    monkeypatch.delattr(walls.os, "fork")
+    with pytest.raises(ConfigError, match="where processes fork"):
+        Sandbox(trusted=True).__enter__()
+
+
+SAYS = """
+import os
+def say(text):
+    for number in range(3, 64):
+        try:
+            os.write(number, text)
+        except OSError:
+            pass
+"""
+"""What writes to whoever listens."""
+
+PATCHED = {
+    "the check": "def check_ceiling(f): return True\ncheck_ceiling(lambda n, r: 0)",
+    "numbers": "import numpy as np\nnp.array = np.isclose = abs = lambda *_: 0\n"
+    "check_ceiling(lambda n, r: float('nan'))",
+    "a number that equals all": """
+class Any(float):
+    def __eq__(self, other): return True
+    def __sub__(self, other): return 0.0
+    def __abs__(self): return 0.0
+check_ceiling(lambda n, r: Any(7))
+""",
+    "a message": SAYS
+    + """
+say(b'{"called": {"arguments": [{"function": 0, "name": "x"}], "named": {}}, "right": true}\\n')
+say(b'{"right": true}\\n' * 9)
+""",
+    "noise": SAYS + "say(b'[' * 100000 + b'\\n')",
+    "a flood": SAYS + "while True: say(b'x' * 100000)",
+    "a huge number": "check_ceiling(lambda n, r: 10 ** 5000)",
+    "an object": "class A: pass\ncheck_ceiling(A())",
+    "too many arguments": "check_ceiling(1, 2, 3)",
+    "itself": "import inspect\ncheck_ceiling(check_ceiling)",
+}
+
+
+@pytest.mark.parametrize("name", PATCHED)
+def test_what_an_answer_changes_over_there_marks_nothing(
+    sandbox: Sandbox, task: Task, name: str
+) -> None:
+    mark = mark_answer(sandbox, "s", task, IMPORT + PATCHED[name])
+    assert mark.points == 0, mark
+    assert mark.outcome in ("not yet", "crash"), mark
+
+
+def test_values_come_back_as_they_were_sent() -> None:
+    values = [
+        None, True, 3, -0.5, "text", ..., (1, [2, {3}]), {"a": {"x", "y"}}, {(1, 2): 3},
+        np.float64(0.25), np.int64(7),
+    ]  # fmt: skip
+    for value in values:
+        sent = json.loads(json.dumps(encode(value, [])))
+        assert decode(sent, lambda *_: None) == value
+    array = np.arange(6).reshape(1, 2, 3) - 2
+    back = decode(json.loads(json.dumps(encode(array, []))), lambda *_: None)
+    assert back.dtype == np.int64
+    np.testing.assert_array_equal(back, array)
+    for other in (object(), 10**18, [[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]):
+        assert "a value" in repr(decode(encode(other, []), lambda *_: None))
+    for wrong in ([], {"what": 1}):
+        with pytest.raises(ValueError, match=r"^$"):
+            decode(wrong, lambda *_: None)
+
+
+# -- what is read and written ----------------------------------------------------------------------
+def test_sheets_are_found_by_student_and_links_are_not_followed(tmp_path: Path) -> None:
+    text = sheet({"ex-ceiling": GOOD})
+    for student in ("ann", "bob"):
+        (tmp_path / student / "deep").mkdir(parents=True)
+        (tmp_path / student / "deep" / f"{CHAPTER}.ipynb").write_text(text)
+    (tmp_path / "cy").mkdir()
+    (tmp_path / "cy" / f"{CHAPTER}.ipynb").symlink_to(tmp_path / "ann/deep" / f"{CHAPTER}.ipynb")
+    found = find_sheets(tmp_path, [CHAPTER])
+    assert list(found) == ["ann", "bob", "cy"]
+    assert found["cy"] == {}
+    assert list(find_sheets(tmp_path / "ann" / "deep", [CHAPTER])) == ["deep"]
+    (tmp_path / "bob" / f"{CHAPTER}.py").write_text("")
+    with pytest.raises(DataError, match=r"a second answer sheet of bob(.|\n)*remove one of them"):
+        find_sheets(tmp_path, [CHAPTER])
+    with pytest.raises(DataError, match="no answer sheet here"):
+        find_sheets(tmp_path / "cy", [CHAPTER])
+    with pytest.raises(DataError, match="no such folder"):
+        find_sheets(tmp_path / "nobody", [CHAPTER])
+
+
+def test_a_python_file_is_read_like_a_notebook(tmp_path: Path) -> None:
+    path = tmp_path / f"{CHAPTER}.py"
+    path.write_text(f"x = 1\n# task: ex-a · first\n{GOOD}\n# task: ex-b\n2\n")
+    cells = {"ex-a": f"# task: ex-a · first\n{GOOD}\n", "ex-b": "# task: ex-b\n2\n"}
+    assert read_sheet(path) == cells
+    other = path.with_suffix(".ipynb")
+    other.write_text(notebook(["x = 1", *cells.values()]))
+    assert read_sheet(other) == cells
+    for wrong in ("{", "[]", '{"cells": [1]}', '{"cells": 3}', "[" * 100_000):
+        other.write_text(wrong)
+        with pytest.raises(DataError, match="cannot be read as a sheet"):
+            read_sheet(other)
+    other.write_text("x" * (3 << 20))
+    with pytest.raises(DataError, match="larger than 2 MiB"):
+        read_sheet(other)
+
+
+def test_what_a_student_writes_is_text_in_page_and_table(tmp_path: Path, task: Task) -> None:
+    evil = "=cmd()<script>alert(1)</script>"
+    marks = [Mark("=ann/..", task, "not yet", evil), Mark("bob", task, "right", "Right: so.")]
+    page = write_marks(marks, tmp_path / "out")
+    rows = list(csv.DictReader((tmp_path / "out" / "marks.csv").read_text().splitlines()))
+    assert [row["student"] for row in rows] == ["'=ann/..", "bob"]
+    assert rows[0]["feedback"] == f"'{evil}"
+    pages = sorted((tmp_path / "out" / "feedback").iterdir())
+    assert [each.name for each in pages] == ["001-_ann_...html", "002-bob.html"]
+    for each in (page, *pages):
+        assert "<script" not in each.read_text()
+    totals = list(csv.DictReader((tmp_path / "out" / "totals.csv").read_text().splitlines()))
+    assert [(row["marks"], row["out_of"], row["core"], row["timeouts"]) for row in totals] == [
+        ("0", "1", "0", "0"), ("1", "1", "1", "0"),
+    ]  # fmt: skip
