@@ -100,8 +100,12 @@ def parts() -> dict[str, Part]:
             ("src/recbias/stats", "src/recbias/metrics", "tests/prove_sizes.py"),
         ),
         "audits": Part(
-            {"worlds": _python("tests/prove_audits.py")},
-            ("src/recbias/audit", "src/recbias/multiverse", "tests/prove_audits.py"),
+            {
+                "worlds": _python("tests/prove_audits.py"),
+                "warnings": _python("tests/prove_warnings.py"),
+                "lenskit": _python("tests/prove_lenskit.py"),
+            },
+            ("src/recbias/audit", "src/recbias/multiverse"),
         ),
         "course": Part(
             {"class_of_a_hundred": _python("tests/prove_course.py")},

@@ -4,9 +4,11 @@ Four ways to stop a grid with two workers: kill -9 of the process that was start
 SIGINT to its group as a terminal sends it, and a disk that takes no further byte (the system
 refuses all writes of its processes from that moment on). Each is done so often as ROUNDS says, 20
 by default, and what was stopped is resumed. Then a command that runs a chapter is stopped by the
-three signals. Every time no process may be left after 5 seconds; in the end nothing half-written
-may be there and the digest must be that of a run that nobody stopped. A cluster loses so many
-workers and schedulers; what was finished before may neither be lost nor done again.
+three signals, and an audit is killed at as many moments, from its first cell to its page: its
+report has to be that of an audit that nobody stopped, byte by byte. Every time no process may be
+left after 5 seconds; in the end nothing half-written may be there and the digest must be that of a
+run that nobody stopped. A cluster loses so many workers and schedulers; what was finished before
+may neither be lost nor done again.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -184,6 +187,55 @@ def stop_commands(way: str, rounds: int, table: Path, folder: Path) -> None:
     print(f"recbias run, {way}: {rounds} times, all processes gone after at most {slowest:.1f} s")
 
 
+def report_of(folder: Path, cells: Path) -> dict[str, bytes]:
+    """Audit to the end, and read what it left."""
+    folder.mkdir(exist_ok=True)
+    environment = {**os.environ, "RECBIAS_CELLS": str(cells), "TQDM_DISABLE": "1"}
+    script = Path(__file__).with_name("audited.py")
+    subprocess.run(
+        [sys.executable, script, folder / "audit.html"], env=environment, check=True,
+        capture_output=True,
+    )  # fmt: skip
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def stop_audits(rounds: int, folder: Path) -> None:
+    """Kill an audit at moments from its start to its page; each time it goes on from there."""
+    moments, script = random.Random("audits"), Path(__file__).with_name("audited.py")
+    expected = report_of(folder / "audit", folder / "audit cells")
+    n_cells = artefacts(folder / "audit cells")
+    at: list[int] = []
+    for number in range(rounds):
+        cells, out = folder / f"audit-{number}-cells", folder / f"audit-{number}"
+        out.mkdir()
+        wanted = round(n_cells * number / max(1, rounds - 1))
+        process = start(
+            [sys.executable, script, out / "audit.html"], folder / f"audit-{number}-mark",
+            env={"RECBIAS_CELLS": str(cells), "TQDM_DISABLE": "1"},
+        )  # fmt: skip
+        while artefacts(cells) < wanted and process.poll() is None:
+            time.sleep(0.001)
+        time.sleep(moments.random() * (0.2 if wanted < n_cells else 2))
+        stop(process, folder / f"audit-{number}-mark", "SIGKILL")
+        if process.returncode == 0:  # it was faster, and its report is whole
+            must({path.name: path.read_bytes() for path in out.iterdir()} == expected,
+                 "audit: another report of one that ended")  # fmt: skip
+            continue
+        left = {path.name for path in out.iterdir()}
+        must({name for name in left if not name.startswith(".")} <= set(expected),
+             f"audit: it left {left}")  # fmt: skip
+        for name in left & set(expected):
+            must((out / name).read_bytes() == expected[name], f"audit: {name} is half-written")
+        at.append(artefacts(cells))
+        shutil.rmtree(out)
+        found = report_of(out, cells)
+        other = [name for name in expected if found.get(name) != expected[name]]
+        must(not other, f"audit: another {other} after kill {number}")
+        must(not hidden(cells), f"audit: left {hidden(cells)}")
+    must(len(at) >= rounds // 2, f"audit: killed {len(at)} times only")
+    print(f"audit: killed {len(at)} times, with {min(at)} to {max(at)} of {n_cells} artefacts kept")
+
+
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     if not Path("/proc/self/environ").exists():
@@ -202,6 +254,7 @@ def main() -> None:
             for way in ("SIGKILL", "SIGTERM", "SIGINT", "full disk"):
                 stop_grids(way, rounds, table, folder, expected)
             stop_clusters(rounds, table, folder, expected)
+            stop_audits(rounds, folder)
             for way in ("SIGTERM", "SIGINT", "SIGKILL"):
                 stop_commands(way, max(1, rounds // 4), table, folder)
         except FailedError as failure:

@@ -1,6 +1,7 @@
 """What a review of audits found: odd names, small tables, nobody to compare, sums of weights."""
 
 import math
+import re
 import sys
 from types import SimpleNamespace
 
@@ -59,6 +60,15 @@ def test_a_module_that_cannot_be_imported_is_named(here):
 
 
 # ---- the rule, and its words
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ("Popularty", "did you mean 'Popularity'"),
+    ("mine=pathlib:Path", "pathlib:Path: "),  # it has no fit: which side that is, is said
+])  # fmt: skip
+def test_a_side_that_is_none_is_named(given, said):
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        side(given)
 
 
 def test_nine_in_ten_is_nine_in_ten_whatever_the_last_digit():

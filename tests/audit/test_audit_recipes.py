@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy.sparse import csr_matrix
+from threadpoolctl import threadpool_limits
 
 from recbias.audit import audit
 from recbias.cli.entry import main
@@ -22,8 +23,9 @@ LISTS = {"C2": ("metric: P@10", "metric: nDCG@10")}
 def implicit_scores(matrix):
     from implicit.als import AlternatingLeastSquares
 
-    model = AlternatingLeastSquares(factors=4, iterations=3, random_state=1, num_threads=1)
-    model.fit(matrix, show_progress=False)
+    with threadpool_limits(1, "blas"):  # else implicit warns, in a process without workers
+        model = AlternatingLeastSquares(factors=4, iterations=3, random_state=1, num_threads=1)
+        model.fit(matrix, show_progress=False)
     return model.user_factors @ model.item_factors.T
 
 
@@ -130,8 +132,13 @@ def test_runs_in_the_format_of_trec_are_lists(folds, tmp_path):
 
 
 SLOW = """
+import os
 import time
+from pathlib import Path
+
 time.sleep(1)
+Path("started").mkdir(exist_ok=True)
+Path("started", str(os.getpid())).touch()
 
 class Newest:
     deterministic = True
@@ -172,3 +179,4 @@ def test_a_class_that_is_slow_to_import_from_the_folder_of_the_command(tmp_path)
     assert found.returncode == 0, found.stderr
     record = json.loads((tmp_path / "audit.json").read_text())
     assert record["sentence"]["a"] == "mine"
+    assert len(list((tmp_path / "started").iterdir())) <= 3, "each run started workers of its own"

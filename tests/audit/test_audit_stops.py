@@ -15,16 +15,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL"),
 ]
 
-SCRIPT = """
-import sys
-from pathlib import Path
-from recbias import System
-from recbias.audit import audit
-
-few = {"C1": ("AI-AN-AR", "condensed"), "C2": ("metric: P@10", "metric: antiP@10")}
-pair = System("Popularity", "Popularity"), System("Average rating", "AverageRating")
-audit("world(users=60,items=80)", *pair, split="ratio 0.5", options=few).save(Path(sys.argv[1]))
-"""
+SCRIPT = Path(__file__).parents[1] / "audited.py"
 
 
 def artefacts(cells):
@@ -33,7 +24,7 @@ def artefacts(cells):
 
 def audited(folder, cells):
     subprocess.run(
-        [sys.executable, "-c", SCRIPT, folder / "audit.html"],
+        [sys.executable, SCRIPT, folder / "audit.html"],
         env={**os.environ, "RECBIAS_CELLS": str(cells)}, check=True, capture_output=True,
     )  # fmt: skip
     return {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -52,7 +43,7 @@ def test_an_audit_that_was_killed_goes_on_to_the_same_bytes(moment, undisturbed,
     folder, cells = tmp_path / "out", tmp_path / "cells"
     folder.mkdir()
     process = start(
-        [sys.executable, "-c", SCRIPT, folder / "audit.html"],
+        [sys.executable, SCRIPT, folder / "audit.html"],
         tmp_path / "mark", env={"RECBIAS_CELLS": str(cells)},
     )  # fmt: skip
     wait_for(lambda: artefacts(cells) > moment * n_artefacts or process.poll() is not None, 600)

@@ -18,7 +18,7 @@ from recbias.cli.entry import main
 from recbias.errors import ConfigError
 from recbias.experiment.options import Options
 from recbias.experiment.outcomes import evaluate
-from recbias.multiverse import universes
+from recbias.multiverse import default_options, universes
 from recbias.protocol.testset import dataset_splits
 
 WORLD = "world(users=90,items=120)"
@@ -69,6 +69,31 @@ def test_designs_are_those_of_the_multiverse(audited):
         found.shares().loc["decisions", "wins"], abs=1e-12
     )
     assert told["flips"] == found.flips()["changed"].tolist()
+
+
+@pytest.mark.parametrize(("least", "step", "others"), [
+    (3.5, 1, ("rel>=5", "rel>=3")),  # 4 likes what 3.5 does, and is no option beside it
+    (3.5, 0.5, ("rel>=4", "rel>=5", "rel>=3")),
+    (4, 1, ("rel>=5", "rel>=3")),
+])  # fmt: skip
+def test_a_threshold_that_likes_the_same_is_no_second_option(least, step, others):
+    stars = np.arange(1, 5 + step, step)
+    table = pd.DataFrame([(u, i, stars[(u + i) % len(stars)]) for u in range(20) for i in range(9)],
+                         columns=["user_id", "item_id", "rating"])  # fmt: skip
+    loaded = load_dataset(table)
+    options = around(own_design(loaded, f"AI-AN-AR rel>={least}"), loaded, trainable=True,
+                     whole_lists=True)  # fmt: skip
+    assert options["C2 threshold"] == (f"rel>={least}", *others)
+
+
+def test_merged_stars_have_no_threshold_twice():
+    """3 likes what 4 does where no rating of 3 is left; with one it does not."""
+    found = {}
+    for middle in (1, 3):
+        rows = [(u, i, (5, 4, middle, 1)[(u + i) % 4]) for u in range(20) for i in range(8)]
+        table = pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
+        found[middle] = default_options(load_dataset(table))["C2 threshold"]
+    assert found == {1: ("rel>=4", "rel>=5"), 3: ("rel>=4", "rel>=5", "rel>=3")}
 
 
 def test_each_design_is_one_evaluation(audited):

@@ -6,7 +6,8 @@ import dataclasses
 import json
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -29,12 +30,13 @@ from recbias.data.datasets.describe import describe
 from recbias.data.selection import Selection
 from recbias.errors import ConfigError, DataError, DataWarning, MissingData, StoreError
 from recbias.experiment.decisions import methods_paragraph
-from recbias.experiment.engine import Workers
+from recbias.experiment.engine import Workers, open_executor
 from recbias.experiment.store import write_atomically
 from recbias.metrics import Metric
 from recbias.multiverse import Universes, trusted, universes
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System, as_system, line_up
+from recbias.recommenders.base import algorithm, is_own
 from recbias.trust import Shape, fit_relation
 
 __all__ = ["Audit", "audit", "read_audit"]
@@ -187,10 +189,22 @@ def audit(
         raise ConfigError(
             f"both sides are called {first.name}\nname them: --a mine=PATH, or --b theirs=PATH"
         )
-    asks = Comparison(dataset, (first, second), design, workers, data_dir)
-    record = _judged(asks, loaded, options, ledger)
+    with _held(workers, first, second) as held:
+        asks = Comparison(dataset, (first, second), design, held, data_dir)
+        record = _judged(asks, loaded, options, ledger)
     record |= {"book": book}
     return Audit(_plain({**record, "baselines": baselines} if baselines else record))
+
+
+@contextmanager
+def _held(workers: Workers, *pair: System) -> Iterator[Workers]:
+    """Keep local processes for all runs of one audit, where a class is not of the package.
+
+    Else each run would start its own, as a class may be edited before the next one; here it cannot.
+    """
+    outside = not all(is_own(algorithm(system.algorithm)) for system in pair)
+    with open_executor(workers if outside and isinstance(workers, int) else 1) as executor:
+        yield executor or workers
 
 
 def _side(given: Any, min_rating: float) -> System:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from recbias.data.datasets import Dataset
-from recbias.data.datasets.liked import step_below_top
+from recbias.data.datasets.liked import step_below_top, told_apart
 from recbias.data.ratings import exact
 from recbias.data.selection import Selection
 from recbias.errors import ConfigError
@@ -131,7 +131,10 @@ def around(
         if decision in ("C1", "C2") and not whole_lists:
             others = tuple(text for text in others if decision == "C2" and not _looks_deep(text))
         options[decision] = tuple(dict.fromkeys((own[decision], *others)))
-    return options
+    # On whole stars 3.5 and 4 like the same items: two options that are one would weigh twice.
+    called = {float(text.removeprefix("rel>=")): text for text in options["C2 threshold"]}
+    kept = told_apart([*called], dataset.ratings.value)
+    return {**options, "C2 threshold": tuple(called[number] for number in kept)}
 
 
 def _looks_deep(text: str) -> bool:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, did_you_mean
 from recbias.recommenders import System, as_system
 from recbias.recommenders.base import algorithms
 from recbias.recommenders.elsewhere import FromScores, split_record
@@ -45,7 +45,11 @@ def side(text: str, *, min_rating: float = 4.0) -> System:
     if _is_path(what):
         found = as_system(FromScores(what))
     elif ":" in what:
-        found = as_system(_imported(what))
+        imported = _imported(what)
+        try:
+            found = as_system(imported)
+        except ConfigError as error:
+            raise ConfigError(f"{what}: {error}") from None
     elif what in algorithms():
         found = System(what, what)
     else:
@@ -94,12 +98,15 @@ def _imported(what: str) -> object:
 
 
 def _of_line_ups(name: str, min_rating: float) -> System:
+    known: dict[str, System] = {}
     for line in ("modern", *line_up_names()):
         for system in line_up(line, min_rating=min_rating):
-            if system.name == name:
-                return system
+            known.setdefault(system.name, system)
+    if name in known:
+        return known[name]
+    meant = did_you_mean(name, [*algorithms(), *known])
     raise ConfigError(
-        f"{name}: neither a file or folder of scores, nor MODULE:CLASS, nor a system\n"
+        f"{name}: neither a file or folder of scores, nor MODULE:CLASS, nor a system{meant}\n"
         "recbias systems lists what there is"
     )
 

@@ -10,7 +10,7 @@ is better; medians, whose users cannot be exchanged.
 from __future__ import annotations
 
 from recbias.data.datasets import Dataset
-from recbias.data.datasets.liked import step_below_top
+from recbias.data.datasets.liked import step_below_top, told_apart
 from recbias.data.ratings import exact
 
 __all__ = ["default_options"]
@@ -60,7 +60,8 @@ def default_options(dataset: Dataset) -> dict[str, tuple[str, ...]]:
     """Give the options of each decision that are crossed by default.
 
     Only thresholds follow the data: one step below the top of the scale (MCCRS20, CCM20), the step
-    above (BCC17) and the one below, as far as the scale has them and a rating reaches them.
+    above (BCC17) and the one below, as far as the scale has them and a rating reaches them. Of two
+    that like the same ratings, as on merged stars, one is there.
 
     Parameters
     ----------
@@ -87,5 +88,5 @@ def default_options(dataset: Dataset) -> dict[str, tuple[str, ...]]:
     scale, values = dataset.ratings.scale, dataset.ratings.value
     usual = step_below_top(scale, values)
     others = [other for other in (usual + 1, usual - 1) if scale.minimum < other <= values.max()]
-    thresholds = tuple(f"rel>={exact(number)}" for number in (usual, *others))
+    thresholds = tuple(f"rel>={exact(number)}" for number in told_apart((usual, *others), values))
     return {**_BEFORE_THRESHOLD, "C2 threshold": thresholds, **_AFTER_THRESHOLD}

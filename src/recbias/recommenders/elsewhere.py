@@ -11,6 +11,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from shlex import quote
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
@@ -266,17 +267,21 @@ def warn_of_missing(
     counts_by_metric: dict[str, npt.NDArray[np.int64]] = {}
     n_tested = 0  # folds with scores of test items alone
     for fold, missing in enumerate(folds):
-        if condensed and not any(pairs.size for pairs in missing.values()):
+        is_complete = not any(pairs.size for pairs in missing.values())
+        if condensed and is_complete:
             continue
         train, test = split_of(fold).train, split_of(fold).test
-        file = _files(str(system.parameters["path"]))[fold]
-        columns = [str(system.parameters.get(name, "")) for name in ("column", "rank")]
-        table = read_scores(file, columns[0], columns[1], fold=fold)
+        path, digest, column, rank = (
+            str(system.parameters.get(name, "")) for name in ("path", "digest", "column", "rank")
+        )
+        file = _files(path)[fold]
+        if not condensed and _tests_alone(file, digest, column, rank, fold, train, test):
+            n_tested += 1
+        if is_complete:
+            continue
+        table = read_scores(file, column, rank, fold=fold)
         file_users, placed = table.places(train)
         pairs_there = file_users * train.n_items + placed
-        tested = test.user.astype(np.int64) * train.n_items + test.item
-        if not (condensed or table.is_list) and np.isin(pairs_there, tested).all():
-            n_tested += 1
         in_file = np.zeros(train.n_items, dtype=bool)
         in_file[placed] = True
         # What is not in the file may have been cut off.
@@ -310,6 +315,22 @@ def warn_of_missing(
             DataWarning,
             stacklevel=4,
         )
+
+
+@lru_cache(maxsize=256)
+def _tests_alone(
+    file: Path, digest: str, column: str, rank: str, fold: int, train: Ratings, test: Ratings
+) -> bool:
+    """Tell whether a file has scores of test items alone.
+
+    A grid asks for each label, and an audit in each of its runs: files are read once for that.
+    """
+    table = read_scores(file, column, rank, fold=fold)
+    if table.is_list:
+        return False
+    users, items = table.places(train)
+    tested = test.user.astype(np.int64) * train.n_items + test.item
+    return bool(np.isin(users * train.n_items + items, tested).all())
 
 
 def _short(
@@ -891,8 +912,9 @@ def _matched(
 ) -> npt.NDArray[np.int64]:
     """Find labels among known ones; -1 if there is none that can be meant."""
     texts = known.astype(str)
-    places = pd.Index(texts).get_indexer(pd.Index(labels))
-    enclosed = labels.map(_is_enclosed).to_numpy(dtype=bool)
+    rows, distinct = pd.factorize(labels)  # a label is there once for each of many items
+    places = pd.Index(texts).get_indexer(pd.Index(distinct))[rows]
+    enclosed = np.array([_is_enclosed(text) for text in distinct], dtype=bool)[rows]
     literal = np.flatnonzero(enclosed & (places >= 0))
     inner = pd.Index(labels.iloc[literal].map(_without_quotes))
     # Of an id with quotes and the same without, which is meant is told by the other ids.
