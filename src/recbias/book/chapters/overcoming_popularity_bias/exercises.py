@@ -210,7 +210,7 @@ def check_two_items(*, tested: Sequence[float], left: Sequence[float], factor: f
     20 likes outside training; for how many does one on b?
     """
     pairs = {"tested": (tested, (20, 5)), "left": (left, (80, 95))}
-    slips = {
+    slips: dict[tuple[str, tuple[float, ...]], str] = {
         ("tested", (40, 10)): "half of the ratings go to training",
         ("left", (60, 90)): "likes in the test are outside training, too",
         ("left", (20, 5)): "likes that nobody rated are outside training, too",
