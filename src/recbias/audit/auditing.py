@@ -24,13 +24,15 @@ from recbias.audit.ledger import Ruling, judged_claims
 from recbias.audit.page import check_book, page_of, percent
 from recbias.audit.rule import EXIT_CODES, answer, because, rule_said
 from recbias.audit.sides import is_scores, is_whole, side
-from recbias.audit.words import change_said
+from recbias.audit.words import change_said, decision_said
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.datasets.describe import describe
+from recbias.data.ratings import exact
 from recbias.data.selection import Selection
 from recbias.errors import ConfigError, DataError, DataWarning, MissingData, StoreError
 from recbias.experiment.decisions import methods_paragraph
 from recbias.experiment.engine import Workers, open_executor
+from recbias.experiment.options import Options
 from recbias.experiment.store import write_atomically
 from recbias.metrics import Metric
 from recbias.multiverse import Universes, trusted, universes
@@ -270,7 +272,17 @@ def _judged(
             "b": names[1],
             "answer": verdict,
             "rule": rule_said(*names),
-            "paragraph": _paragraph(names, verdict, own, design.measured, multiverse),
+            "paragraph": _paragraph(
+                names,
+                verdict,
+                own,
+                design.measured,
+                multiverse,
+                found["users and items"],
+                n_tested=len(np.unique(np.concatenate([split.test.user for split in splits]))),
+                kept_splits="" if trainable else _kept_splits(pair, design),
+            ),
+            "design": _design_said(design),
         },
         "own": {"options": str(design), "lead": own._asdict()},
         "data": {**_data(loaded, kept, least), "warned": said},
@@ -287,7 +299,9 @@ def _judged(
         "worlds": found["worlds"],
         "signals": [signal._asdict() for signal in looked],
         "ledger": {"left out": not ledger, "claims": _claims(found.get("claims"))},
-        "methods": methods_paragraph(design, results.dataset),
+        "methods": " ".join(
+            (methods_paragraph(design, results.dataset), *_methods_of_audit(pair, own, multiverse))
+        ),
         "versions": {"recbias": version("recbias"), "data": loaded.ratings.content_hash},
     }
 
@@ -299,6 +313,47 @@ def _universes(
         asks.dataset, *asks.pair, options, start=start, seeds=(asks.design.seed,),
         workers=asks.workers, data_dir=asks.data_dir,
     )  # fmt: skip
+
+
+def _kept_splits(pair: Sequence[System], design: Options) -> str:
+    """Say what no design varies where scores of another program are compared."""
+    scored = " and ".join(system.name for system in pair if is_scores(system))
+    has = "have" if all(map(is_scores, pair)) else "has"
+    return (
+        f"All of them use your split ({design.split}, seed {design.seed}): other splits, seeds and "
+        f"samples of the data were not tried, since {scored} {has} scores there only. With a class "
+        "in place of scores they are."
+    )
+
+
+def _design_said(design: Options) -> str:
+    """Say the reader's own design in a line."""
+    return (
+        f"{design.measured}, a rating of {exact(design.protocol.min_rating)} or more is a like, "
+        f"split {design.split} (seed {design.seed}), {design.protocol.rule}"
+        f"{' condensed' if design.protocol.condensed else ''}"
+    )
+
+
+def _methods_of_audit(
+    pair: Sequence[System], own: Difference, multiverse: Mapping[str, Any]
+) -> Iterator[str]:
+    """Say what the paragraph of a single comparison does not: systems, intervals, designs."""
+    for system in pair:
+        if is_scores(system):
+            yield f"{system.name}: scores that were computed elsewhere."
+        else:
+            set_to = ", ".join(f"{key}={value}" for key, value in system.parameters.items())
+            yield f"{system.name}: {system.algorithm}{f' ({set_to})' if set_to else ''}."
+    yield f"The 95 % interval of the lead is that of its test over users ({own.test})."
+    options = "; ".join(
+        f"{decision_said(decision).lower()} ({len(by_option)})"
+        for decision, by_option in multiverse["by option"].items()
+    )
+    yield (
+        f"The designs are the {multiverse['universes']:,} that can be measured of all combinations "
+        f"of these options: {options}."
+    )
 
 
 def _over_whom(asks: Comparison) -> list[dict[str, Any]] | str:
@@ -375,6 +430,7 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
     }
     return {
         "universes": len(found.table),
+        "different": len(np.unique(found.table["difference"].to_numpy(np.float64).round(12))),
         "shares": shares.to_dict("index"),
         "changes": changes,
         "flips": changed,
@@ -382,7 +438,11 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
         "no start": reason,
         "curve": _points(found.table),
         "by option": by_option,
-        "importance": found.importance()["effect"].to_dict(),
+        "importance": {  # of what has no second option nothing can be said
+            decision: effect
+            for decision, effect in found.importance()["effect"].items()
+            if decision in by_option
+        },
         "joint p": next(iter(found.joint_test()["p"]), None),  # of one user there is none
         "refused": found.refused.to_dict("records"),
         "trust": {
@@ -416,6 +476,10 @@ def _paragraph(
     own: Difference,
     metric: Metric,
     multiverse: Mapping[str, Any],
+    over_whom: Sequence[Mapping[str, Any]] | str,
+    *,
+    n_tested: int,
+    kept_splits: str,
 ) -> str:
     """Write the verdict as a paper can quote it."""
     a, b = names
@@ -423,16 +487,18 @@ def _paragraph(
     why = because(a, own.low, own.high, shares["wins"], shares["loses"])
     said = f'"{a} beats {b}" {verdict if verdict != "open" else "is open"}: {why}.'
     text = (
-        f"{said} Under your design {_own_said(names, own, metric)} "
-        f"Of {multiverse['universes']:,} defensible designs, the options of each decision "
-        f"weighing alike, {a} wins in {percent(shares['wins'])} and loses in "
-        f"{percent(shares['loses'])}."
+        f"{said} Under your design {_own_said(names, own, metric, n_tested)} "
+        f"{_both_said(over_whom)}"
+        f"Of {multiverse['universes']:,} defensible designs ({multiverse['different']:,} different "
+        f"lead{'s' * (multiverse['different'] != 1)}), the options of each decision weighing "
+        f"alike, {a} wins in {percent(shares['wins'])} and loses in {percent(shares['loses'])}."
+        f"{f' {kept_splits}' if kept_splits else ''}"
     )
     if multiverse["no start"]:
         return f"{text} Nobody wins in the first of them, so that no change turns the winner."
     changes = multiverse["changes"]
     if changes is None:
-        return f"{text} No change of designs turns the winner."
+        return f"{text} No change within these designs turns the winner."
     n_flips = len(multiverse["flips"])
     number = (
         "One change is" if multiverse["changes"] == 1 else f"{multiverse['changes']} changes are"
@@ -444,7 +510,18 @@ def _paragraph(
     )
 
 
-def _own_said(names: Sequence[str], own: Difference, metric: Metric) -> str:
+def _both_said(over_whom: Sequence[Mapping[str, Any]] | str) -> str:
+    """Give the interval with other items too, which is the wider one."""
+    for row in () if isinstance(over_whom, str) else over_whom:
+        if row["over"] == "both" and not np.isnan(row["low"]):
+            return (
+                f"With other users and other items the interval is {row['low']:+z.4f} to "
+                f"{row['high']:+z.4f}. "
+            )
+    return ""
+
+
+def _own_said(names: Sequence[str], own: Difference, metric: Metric, n_tested: int) -> str:
     """Say how far A is ahead under the reader's own design."""
     a, b = names
     less = "" if metric.declaration.better == "higher" else ", of which less is better"
@@ -456,6 +533,8 @@ def _own_said(names: Sequence[str], own: Difference, metric: Metric) -> str:
         where = "ahead of" if own.lead > 0 else "behind"
         text = f"{a} is {abs(own.lead):.4f} {where} {b} in {metric}{less}"
     users = f"{own.n_users:,} user{'s' * (own.n_users != 1)}"
+    if n_tested < own.n_users:
+        users += f", of whom {n_tested:,} {'have' if n_tested != 1 else 'has'} test ratings"
     if np.isnan(own.low):
         return f"{text} ({users}, too few for an interval)."
     ends = sorted((abs(own.low), abs(own.high))) if own.low * own.high > 0 else None

@@ -18,6 +18,7 @@ from recbias.experiment.engine import Workers
 from recbias.experiment.grid import Grid
 from recbias.experiment.measurement import measure
 from recbias.experiment.options import Options
+from recbias.experiment.pairs import TESTS
 from recbias.experiment.reduction import crossed_drawn, resampled_both
 from recbias.experiment.run import Results, run
 from recbias.experiment.users import reduced_systems
@@ -25,7 +26,7 @@ from recbias.metrics import Metric, parse_metric
 from recbias.protocol.splits import Split
 from recbias.recommenders import System
 from recbias.recommenders.non_personalised import OracleRanking
-from recbias.stats.comparison import resampled_tests
+from recbias.stats.comparison import paired_t, resampled_tests
 from recbias.stats.resampling import interval
 
 __all__ = [
@@ -65,6 +66,9 @@ BESIDE = (
     ("Positive counts", "RelevantPopularity"),
 )
 """What every comparison is seen beside: names and algorithms."""
+
+_SAME = 1e-9
+"""Below which two values are one, but for what sums leave in their last digits."""
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -190,13 +194,37 @@ def compared(asks: Comparison, chosen: Sequence[Case]) -> list[dict[str, Any]]:
                 raise
             rows.append({**row, "reason": str(error).partition("\n")[0]})
             continue
-        row["values"] = {
-            name: [row_["value"], row_["low"], row_["high"]]
-            for name, row_ in results.table("case", case.metric).to_dict("index").items()
-        }
-        row["lead"] = asks.lead(results, case.metric)._asdict()
+        ahead = asks.lead(results, case.metric)
+        row["values"] = _values(results, asks.pair, case.metric, ahead)
+        row["lead"] = ahead._asdict()
         rows.append(row)
     return rows
+
+
+def _values(
+    results: Results, pair: Sequence[System], metric: str, ahead: Difference
+) -> dict[str, list[float]]:
+    """Give value, low and high of each system, of the average that the lead is of.
+
+    Where runs count, or users in some folds alone, a value takes them together, and the lead is a
+    mean over users all the same. A page that had both would contradict itself, so that values are
+    means over users there too, and their intervals those of t.
+    """
+    values = {
+        name: [row["value"], row["low"], row["high"]]
+        for name, row in results.table("case", metric).to_dict("index").items()
+    }
+    gap = abs(values[pair[0].name][0] - values[pair[1].name][0])
+    weighed = results.grid.parsed["case"].averaging.weights
+    if weighed or ahead.test != TESTS["t"] or abs(gap - abs(ahead.lead)) <= _SAME:
+        return values
+    frame = results.per_user(metric, "case")
+    for name, of_users in frame.groupby("system", observed=True)["value"]:
+        users = of_users.dropna().to_numpy()
+        if len(users) > 1:
+            of_t = paired_t(users, np.zeros(len(users)))
+            values[str(name)] = [float(n) for n in (of_t.difference, of_t.low, of_t.high)]
+    return values
 
 
 def lead(results: Results, pair: tuple[System, System], metric: str) -> Difference:
@@ -387,7 +415,7 @@ def sampled(asks: Comparison, n_items: int) -> list[dict[str, Any]]:
     -------
     list of dict
         ``t`` items in a sample (0: all), ``values`` of both, ``lead``. Of runs with one relevant
-        item each (1R), as who samples evaluates.
+        item each (1R), as who samples evaluates; values and leads are means over users.
     """
     depth = asks.depth
     sizes = [t for t in DEPTHS if depth < t < n_items / 2]
@@ -397,10 +425,14 @@ def sampled(asks: Comparison, n_items: int) -> list[dict[str, Any]]:
     return [
         {
             "t": t,
-            "values": {each.name: results[each.name, "case", text].value for each in asks.pair},
-            "lead": asks.lead(results, text)._asdict(),
+            "values": {
+                name: numbers[0]
+                for name, numbers in _values(results, asks.pair, text, ahead).items()
+            },
+            "lead": ahead._asdict(),
         }
         for t, text in zip((0, *sizes), texts, strict=True)
+        for ahead in [asks.lead(results, text)]
     ]
 
 

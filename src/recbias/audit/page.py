@@ -10,8 +10,11 @@ from urllib.parse import urlsplit
 
 from recbias.audit.rule import SHARE, rule_said
 from recbias.audit.words import decision_said, option_said
+from recbias.data.ratings import exact
 from recbias.errors import ConfigError
+from recbias.experiment.options import Options
 from recbias.experiment.typesetting import latex_text
+from recbias.multiverse.universes import N_FLIPS
 
 __all__ = ["check_book", "page_of", "percent", "side_by_side"]
 
@@ -48,6 +51,8 @@ svg { width: 100%; height: auto; display: block; }
 pre { background: var(--band); padding: .6rem; overflow-x: auto; white-space: pre-wrap;
   overflow-wrap: anywhere; }
 summary { cursor: pointer; }
+@media screen and (max-width: 30rem) { td.n { white-space: normal; min-width: 5rem; }
+  th, td { padding-right: .5rem; } td:first-child { min-width: 7.5rem; } }
 @media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb;
   --paper: #fff; --band: #f3f5f7; --a: #0b5cad; --b: #b35c00; }
   body { max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
@@ -127,16 +132,23 @@ def _first(record: Mapping[str, Any]) -> str:
     if more > 0:
         lines.append(f'<li><a href="#warnings">and {more} more</a></li>')
     warned = f"<p>Warnings:</p><ul>{''.join(lines)}</ul>" if lines else (
-        "<p>Of the warnings below none fires.</p>"
+        '<p><a href="#warnings">None of the warnings</a> fires; each sees only what it looks '
+        "for.</p>"
     )  # fmt: skip
     return (
         f"<h1>{escape(sentence['a'])} beats {escape(sentence['b'])} "
         f"{_badge(sentence['answer'])}</h1>\n"
-        f"<p>{escape(sentence['paragraph'])}</p>\n{warned}\n"
+        f"<p>{escape(sentence['paragraph'])}</p>\n{_own_design(sentence)}{warned}\n"
         f'<p class="soft">{escape(record["data"]["title"])}: {escape(said["size"])}.</p>\n'
         f"<details><summary>The rule, fixed before any result</summary>"
         f"<p>{escape(sentence['rule'])}</p></details>"
     )
+
+
+def _own_design(sentence: Mapping[str, Any]) -> str:
+    """Say what "your design" is; records of before do not have it."""
+    said = sentence.get("design", "")
+    return f"<p class='soft'>Your design: {escape(said)}.</p>\n" if said else ""
 
 
 def _designs(record: Mapping[str, Any]) -> str:
@@ -145,8 +157,11 @@ def _designs(record: Mapping[str, Any]) -> str:
     systems = list(dict.fromkeys(name for row in known for name in row["values"]))
     rows = []
     for row in record["designs"]:
-        said = f"{escape(row['design'])}<br><span class='soft'>{escape(row['metric'])}, " \
-               f"{'more' if row['more is better'] else 'less'} is better</span>"  # fmt: skip
+        better = "more is better" if row["more is better"] else (
+            "less is better: a lead above 0 means fewer"
+        )  # fmt: skip
+        measured = f"<span class='soft'>{escape(row['metric'])}, {better}</span>"
+        said = f"{escape(row['design'])}<br>{measured}"
         if "reason" in row:
             rows.append([said, f"not on these data: {escape(row['reason'])}"])
             continue
@@ -155,8 +170,8 @@ def _designs(record: Mapping[str, Any]) -> str:
         rows.append([said, _lead(row["lead"]), *numbers])
     best = record["designs"][0].get("optimum")
     note = "" if best is None else (
-        f"<p>The best ranking that is the same for everybody, which would have to know the test, "
-        f"reaches {_number(best)} under your design.</p>"
+        "<p>The best ranking that is the same for everybody, made of the likes of the test "
+        f"itself, reaches {_number(best)} under your design.</p>"
     )  # fmt: skip
     if baselines := record.get("baselines"):
         listed = ", ".join(
@@ -204,13 +219,14 @@ def _multiverse(record: Mapping[str, Any]) -> str:
     ) if found["no start"] else (
         f"<p>What turns the winner with {found['changes']} "
         f"change{'s' * (found['changes'] != 1)}:</p><ul>{listed}{more}</ul>"
-        if flips else "<p>Nothing turns the winner.</p>"
+        if flips else "<p>Nothing of what was varied turns the winner.</p>"
     )  # fmt: skip
     refused = "".join(
         f"<li>{escape(row['reason'])} ({row['combinations']:,})</li>" for row in found["refused"]
     )
     return (
         f"<h2>All {found['universes']:,} designs</h2>\n"
+        f"{_different(found)}"
         + _curve(found["curve"], names)
         + _table(
             ["share of designs in which " + names[0], "wins", "surely", "ties", "loses", "surely"],
@@ -225,10 +241,30 @@ def _multiverse(record: Mapping[str, Any]) -> str:
         + _fold(
             "Which decisions decide",
             "<p>Shares of what turns the sign (Shapley effects).</p>"
-            + _table(["decision", "share"], decisive),
+            + _table(["decision", "share"], decisive)
+            if decisive
+            else "<p>No decision turns the sign.</p>",
         )
-        + _fold("What is known of the truth", f"<pre>{escape(found['trust']['text'])}</pre>")
+        + _fold("What is known of the truth", f"<pre>{escape(_trusted(found, names))}</pre>")
         + (_fold("Combinations that cannot be", f"<ul>{refused}</ul>") if refused else "")
+    )
+
+
+def _trusted(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    text = str(found["trust"]["text"])
+    for place, name in zip(("first", "second"), names, strict=True):
+        text = text.replace(f"the {place} wins:", f"{name} wins:")
+    return text
+
+
+def _different(found: Mapping[str, Any]) -> str:
+    """Say how many leads there are: a test over users cannot change one, records may lack it."""
+    if "different" not in found:
+        return ""
+    return (
+        f"<p>They have {found['different']:,} different lead"
+        f"{'s' * (found['different'] != 1)}: some options change nothing here, as another test, or "
+        "what becomes of items without a score where all have one.</p>"
     )
 
 
@@ -236,9 +272,15 @@ def _together(p: float | None) -> str:
     if p is None:
         return ""
     return (
-        "<p>Were the two exchanged at random users, a mean lead over all designs that is as far "
-        f"from 0 would come up with p = {p:.3f}.</p>"
+        "<p>If, user by user, chance said which of the two is which, a mean lead over all designs "
+        f"that is as far from 0 would come up with probability {_floored(p)}.</p>"
     )
+
+
+def _floored(p: float) -> str:
+    """Write a p of exchanges, of which none can be below what the identity alone leaves."""
+    least = 1 / (N_FLIPS + 1)
+    return f"{least:.3f} or less" if p <= least * (1 + 1e-9) else f"{p:.3f}"
 
 
 def _curve(points: Sequence[float], names: Sequence[str]) -> str:
@@ -283,11 +325,21 @@ def _samples(record: Mapping[str, Any]) -> str:
             else f"In samples of {enough:,} items and more, the winner is that of all items."
         )
     )
+    options = _options(record)
+    said += (
+        f" P@{options.metric.cutoff or 10}, each liked item (a rating of "
+        f"{exact(options.protocol.min_rating)} or more) ranked alone among the others; values and "
+        "leads are means over users."
+    )
     return "<h2>Sampled candidates against all items</h2>\n" + f"<p>{said}</p>" + _table(
         ["items in the sample", *names, "lead, 95 % interval"],
         [[f"{row['t']:,}" if row["t"] else "all", *(_number(row["values"][n]) for n in names),
           _lead(row["lead"])] for row in rows],
     )  # fmt: skip
+
+
+def _options(record: Mapping[str, Any]) -> Options:
+    return Options.parse(record["own"]["options"])
 
 
 def _seeds(record: Mapping[str, Any]) -> str:
@@ -326,7 +378,7 @@ def _users(record: Mapping[str, Any]) -> str:
 
 _WORDS = {
     "judged": "share of the lists that is rated at all",
-    "antiP": "share that the user is known not to like",
+    "antiP": "share that the user rated under {least}",
     "Served": "share of the places that are filled",
     "ARP": "mean ratings of what is shown",
     "Coverage": "share of the catalogue that is shown to anybody",
@@ -337,27 +389,43 @@ _WORDS = {
 def _hidden(record: Mapping[str, Any]) -> str:
     found = record["hidden"]
     systems = list(next(iter(found["lists"].values())))
+    least = exact(_options(record).protocol.min_rating)
     rows = [
-        [f"{escape(_WORDS[metric.partition('@')[0]])}<br><span class='soft'>{metric}</span>",
+        [f"{escape(_WORDS[metric.partition('@')[0]].format(least=least))}<br>"
+         f"<span class='soft'>{metric}</span>",
          *(_number(values.get(name)) for name in systems)]
         for metric, values in found["lists"].items()
     ]  # fmt: skip
     parts = [
-        [words, escape(told) if isinstance(told, str) else _lead(told)]
+        [escape(words), "", escape(told)]
+        if isinstance(told, str)
+        else [escape(words), f"{told['n_users']:,}", _of_part(told)]
         for words, told in found["parts"].items()
     ]
     return (
         "<h2>What accuracy hides</h2>\n"
         + _table(["", *systems], rows)
-        + _table([f"P@{found['depth']} among", "lead, 95 % interval"], parts)
+        + _table([f"P@{found['depth']} among", "users", "lead, 95 % interval"], parts)
     )
+
+
+_FEW = 20
+"""Users of whom a part is not spoken."""
+
+
+def _of_part(told: Mapping[str, Any]) -> str:
+    if told["n_users"] < _FEW:
+        return f"{_lead(told)}: too few users"
+    if told["lead"] == told["low"] == told["high"] == 0:
+        return "none: no user is served differently"
+    return _lead(told)
 
 
 def _signals(record: Mapping[str, Any]) -> str:
     rows = [
         [
             f"{'! ' if s['fires'] else ''}{escape(s['name'])}",
-            f"{'<strong>fires:</strong> ' if s['fires'] else 'no: '}{escape(s['evidence'])}",
+            f"{'<strong>fires:</strong> ' if s['fires'] else 'not seen: '}{escape(s['evidence'])}",
             _chapter(record, s["chapter"]),
         ]
         for s in sorted(record["signals"], key=lambda signal: not signal["fires"])
@@ -515,20 +583,33 @@ def _methods(record: Mapping[str, Any]) -> str:
     )
 
 
-def _flat(record: Mapping[str, Any]) -> list[tuple[str, str, str, float, float, float]]:
-    return [
-        (row["design"], row["metric"], system, *numbers)
-        for row in record["designs"]
-        for system, numbers in row.get("values", {}).items()
-    ]
+def _flat(record: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Give rows of design, metric, what, value, low, high and p; leads stand below their values."""
+    ahead = f"lead of {record['sentence']['a']}"
+    rows: list[tuple[Any, ...]] = []
+    for row in record["designs"]:
+        named = row["design"], row["metric"]
+        for system, numbers in row.get("values", {}).items():
+            rows.append((*named, system, *numbers, None))
+        if "lead" in row:
+            rows.append(
+                (*named, ahead, *(row["lead"][key] for key in ("lead", "low", "high", "p")))
+            )
+    found = record["multiverse"]
+    said = f"{found['universes']:,} designs, options of each decision alike"
+    for side, column in zip(("a", "b"), ("wins", "loses"), strict=True):
+        share = found["shares"]["decisions"][column]
+        rows.append((said, "", f"share won by {record['sentence'][side]}", share, None, None, None))
+    return rows
 
 
 def latex_of(record: Mapping[str, Any]) -> str:
-    """Write the values of the designs as a table of the package booktabs."""
-    lines = [r"\begin{tabular}{lllrrr}", r"\toprule",
-             r"Design & Metric & System & Value & Low & High \\", r"\midrule"]  # fmt: skip
-    for *texts, value, low, high in _flat(record):
-        numbers = [_number(number) for number in (value, low, high)]
+    """Write values, leads and the share of designs as a table of the package booktabs."""
+    lines = [r"\begin{tabular}{lllrrrr}", r"\toprule",
+             r"Design & Metric & System & Value & Low & High & $p$ \\", r"\midrule"]  # fmt: skip
+    for *texts, value, low, high, p in _flat(record):
+        numbers = ["" if number is None else _number(number) for number in (value, low, high)]
+        numbers.append("" if p is None else "$<$ 0.0001" if p < 0.0001 else f"{p:.4f}")
         lines.append(" & ".join([*map(latex_text, texts), *numbers]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
@@ -536,11 +617,12 @@ def latex_of(record: Mapping[str, Any]) -> str:
 def csv_of(record: Mapping[str, Any]) -> str:
     """Write the same as CSV."""
     quoted = [
-        ",".join([*('"' + text.replace('"', '""') + '"' for text in texts), *map(_plain, numbers)])
-        for *texts, a, b, c in _flat(record)
-        for numbers in [(a, b, c)]
+        ",".join(
+            [*('"' + text.replace('"', '""') + '"' for text in row[:3]), *map(_plain, row[3:])]
+        )
+        for row in _flat(record)
     ]
-    return "\n".join(["design,metric,system,value,low,high", *quoted])
+    return "\n".join(["design,metric,system,value,low,high,p", *quoted])
 
 
 def _plain(number: float | None) -> str:

@@ -68,7 +68,7 @@ def timed(dataset: Dataset, splits: Sequence[Split]) -> Signal:
     """Look for training ratings that are newer than what is tested."""
     name = "the future is in training"
     if dataset.ratings.timestamp is None:
-        return Signal(name, False, "the data have no times, so that it cannot be told")
+        return Signal(name, False, "the data have no times, so that nothing can be seen")
     found = leakage(splits)
     return Signal(name, found.others > MOST_FUTURE, str(found), "07_offline_options")
 
@@ -127,12 +127,14 @@ def asked_often(asks: Comparison) -> Signal:
         ):
             settings.add(_setting(system.algorithm, cell["system"]["parameters"]))
     counted = len(settings - (set(others) - {own}))
+    many = counted != 1
     what = (
-        "sets of scores from elsewhere"
+        f"set{'s' * many} of scores from elsewhere"
         if system.algorithm == FromScores.__name__
-        else f"settings of {system.algorithm}"
+        else f"setting{'s' * many} of {system.algorithm}"
     )
-    text = f"{counted:,} {what} were measured on these folds on this machine"
+    text = f"{counted:,} {what} {'were' if many else 'was'} measured on these folds on this machine"
+    text += "; what was tried outside recbias is not known"
     return Signal(name, counted > MOST_SETTINGS, text, "07_offline_options")
 
 
@@ -158,9 +160,11 @@ def seen(values: Mapping[str, Mapping[str, float]], depth: int, splits: Sequence
         for split in splits
     ])  # fmt: skip
     judged = values[f"judged@{depth}"]
-    most = max((system.name for system in systems), key=lambda called: judged[called])
-    text = f"{most} fills {judged[most] / possible:.0%} of the places that test ratings could fill"
-    text += f" with them, random lists {judged[CHANCE] / possible:.0%}"
+    names = [system.name for system in systems]
+    most = max(names, key=lambda called: judged[called])
+    listed = ", ".join(f"{name} {judged[name] / possible:.0%}" for name in [*names, CHANCE])
+    text = f"of the places that test ratings could fill, they fill: {listed}"
+    text += "; only gross leaks show here, a model that was fitted on the test ratings may pass"
     # Where few items are left, whoever ranks them shows the test.
     beyond = (judged[most] - judged[CHANCE]) / max(possible - judged[CHANCE], 1e-9)
     return Signal("the test is known to a system", bool(beyond > MOST_SEEN), text)
@@ -186,7 +190,7 @@ def tied(asks: Comparison, own: Difference) -> Signal:
     try:
         expected = asks.lead(asks.run(case), case.metric)
     except (ConfigError, DataError) as error:
-        return Signal(name, False, f"not looked for: {str(error).partition(chr(10))[0]}")
+        return Signal(name, False, f"not looked for, as {str(error).partition(chr(10))[0]}")
     text = (
         f"over all orders of equal scores the lead is {expected.lead:+z.4f}, and {own.lead:+z.4f} "
         "in the order that was drawn"

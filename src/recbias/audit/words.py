@@ -33,7 +33,7 @@ def option_said(decision: str, option: str) -> str:
     Examples
     --------
     >>> option_said("C2", "metric: antiP@10")
-    'disliked among ten items (antiP@10)'
+    'rated below the threshold among ten items (antiP@10)'
     >>> option_said("B1", "")
     'all users; who has nothing to find counts as 0'
     """
@@ -57,7 +57,7 @@ def change_said(changed: str, options: Mapping[str, Sequence[str]]) -> str:
     Examples
     --------
     >>> change_said("C2: metric: antiP@10", {"C2": ("metric: P@10", "metric: antiP@10")})
-    'which metric: disliked among ten items (antiP@10)'
+    'which metric: rated below the threshold among ten items (antiP@10)'
     """
     said = []
     for decision, texts in options.items():
@@ -93,4 +93,12 @@ def _words(text: str) -> str:
 _USUAL = ("pairs: t",)
 _CHOICES = {(choice.decision, _words(choice.text)): choice.means for choice in CHOICES[::-1]} | {
     ("C2", "gain: binary"): "all liked items alike",
+    # Here the threshold is a decision of its own, and ratings need not be stars.
+    ("C2", ""): "nDCG of ten items",
+    ("C2", "metric: antiP@10"): "rated below the threshold among ten items",
+    ("C2", "metric: nDCG@5"): "nDCG of five items",
+    ("C2", "gain: linear"): "gains grow with the rating",
+    ("C2", "gain: exp"): "gains double with each point of the rating",
+    ("C2", "gain: steps"): "gains count points from the threshold",
+    ("C2", "metric: AUC"): "how often the liked stands above the other",
 }

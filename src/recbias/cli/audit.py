@@ -39,7 +39,11 @@ from recbias.experiment.store import write_atomically
 @click.option("--b", "second", metavar="SIDE", help="What it is said to beat, likewise.")
 @click.option("--baselines", is_flag=True, help="Against the best of the package's baselines.")
 @click.option("--metric", default="P@10", show_default=True, help="`recbias metrics` lists them.")
-@click.option("--protocol", help="As in 'AI-AN-AR rel>=4'; `recbias protocols` explains it.")
+@click.option(
+    "--protocol",
+    help="As in 'AI-AN-AR rel>=4'; `recbias protocols` explains it. "
+    "Else AI-AN-AR, liked from a step below the top of the scale.",
+)
 @click.option(
     "--split", help="The rule, see `recbias splits`; else that of the folds, or 'k-fold 5'."
 )
