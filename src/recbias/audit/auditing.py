@@ -19,12 +19,12 @@ from tqdm import tqdm
 
 from recbias.audit import comparison, signals
 from recbias.audit.comparison import Comparison, Difference
-from recbias.audit.design import DEFAULT_METRIC, around, own_design
+from recbias.audit.design import DEFAULT_METRIC, around, only_ties, own_design
 from recbias.audit.ledger import Ruling, judged_claims
 from recbias.audit.page import check_book, page_of, percent
 from recbias.audit.rule import EXIT_CODES, answer, because, rule_said
 from recbias.audit.sides import is_scores, is_whole, side
-from recbias.audit.words import change_said, decision_said
+from recbias.audit.words import change_said, decision_said, number_said, option_said
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.datasets.describe import describe
 from recbias.data.ratings import exact
@@ -222,7 +222,9 @@ def _judged(
     whole, trainable = all(map(is_whole, pair)), not any(map(is_scores, pair))
     chosen = comparison.cases(design, whole_lists=whole)
     start = None if options is None else str(design)
+    tied: dict[str, tuple[str, ...]] = {}
     if options is None:
+        tied = only_ties(loaded, least)
         options = around(design, loaded, trainable=trainable, whole_lists=whole)
     kept = Selection.parse(str(design.select)).of(loaded, seed=design.seed)
     splits = dataset_splits(kept, str(design.split), seed=design.seed)
@@ -234,7 +236,7 @@ def _judged(
         "samples": lambda: comparison.sampled(asks, loaded.ratings.n_items) if whole else [],
         "seeds": lambda: comparison.other_seeds(asks, seeds),
         "users and items": lambda: _over_whom(asks),
-        "what accuracy hides": lambda: comparison.hidden(asks),
+        "what accuracy hides": lambda: comparison.hidden(asks, splits),
         "worlds": lambda: _worlds(kept, least),
     }
     if ledger:
@@ -251,6 +253,12 @@ def _judged(
     designs = found["other designs"]
     designs[0]["optimum"] = comparison.optimum(splits, design)
     multiverse = found["all designs"]
+    multiverse["only tie"] = [
+        f"{decision_said(decision)}: {option_said(decision, text)}"
+        for decision, texts in tied.items()
+        for text in texts
+        if text not in (options or {}).get(decision, ())
+    ]
     won, lost = (multiverse["shares"]["decisions"][name] for name in ("wins", "loses"))
     verdict = answer(own.low, own.high, won, lost)
     lists, depth = found["what accuracy hides"]["lists"], asks.depth
@@ -259,7 +267,7 @@ def _judged(
         signals.timed(kept, splits),
         signals.seen(lists, depth, splits, pair),
         signals.short(lists, depth, said, pair),
-        signals.dropped(results, design, splits),
+        signals.dropped(results, design, splits, found["what accuracy hides"]["unserved"]),
         signals.popular(own, headless),
         *_said_of_data(lambda: [signals.tied(asks, own), signals.untuned(asks, own)])[0],
         signals.asked_often(asks),
@@ -279,6 +287,7 @@ def _judged(
                 design.measured,
                 multiverse,
                 found["users and items"],
+                unserved=found["what accuracy hides"],
                 n_tested=len(np.unique(np.concatenate([split.test.user for split in splits]))),
                 kept_splits="" if trainable else _kept_splits(pair, design),
             ),
@@ -344,7 +353,7 @@ def _methods_of_audit(
             yield f"{system.name}: scores that were computed elsewhere."
         else:
             set_to = ", ".join(f"{key}={value}" for key, value in system.parameters.items())
-            yield f"{system.name}: {system.algorithm}{f' ({set_to})' if set_to else ''}."
+            yield f"{system.name}: {system.algorithm} ({set_to or 'no settings but its own'})."
     yield f"The 95 % interval of the lead is that of its test over users ({own.test})."
     options = "; ".join(
         f"{decision_said(decision).lower()} ({len(by_option)})"
@@ -478,6 +487,7 @@ def _paragraph(
     multiverse: Mapping[str, Any],
     over_whom: Sequence[Mapping[str, Any]] | str,
     *,
+    unserved: Mapping[str, Any],
     n_tested: int,
     kept_splits: str,
 ) -> str:
@@ -488,7 +498,7 @@ def _paragraph(
     said = f'"{a} beats {b}" {verdict if verdict != "open" else "is open"}: {why}.'
     text = (
         f"{said} Under your design {_own_said(names, own, metric, n_tested)} "
-        f"{_both_said(over_whom)}"
+        f"{_both_said(over_whom)}{_unserved_said(names, unserved)}"
         f"Of {multiverse['universes']:,} defensible designs ({multiverse['different']:,} different "
         f"lead{'s' * (multiverse['different'] != 1)}), the options of each decision weighing "
         f"alike, {a} wins in {percent(shares['wins'])} and loses in {percent(shares['loses'])}."
@@ -515,10 +525,29 @@ def _both_said(over_whom: Sequence[Mapping[str, Any]] | str) -> str:
     for row in () if isinstance(over_whom, str) else over_whom:
         if row["over"] == "both" and not np.isnan(row["low"]):
             return (
-                f"With other users and other items the interval is {row['low']:+z.4f} to "
-                f"{row['high']:+z.4f}. "
+                f"With other users and other items the interval is {number_said(row['low'], '+')} "
+                f"to {number_said(row['high'], '+')}. "
             )
     return ""
+
+
+def _unserved_said(names: Sequence[str], hidden: Mapping[str, Any]) -> str:
+    """Say who has no list, and what the lead is among users whom both serve."""
+    without = {name: hidden["unserved"][name] for name in names if hidden["unserved"][name]}
+    if not without:
+        return ""
+    counts = " and ".join(f"{name} has no list for {n:,}" for name, n in without.items())
+    text = f"Of {hidden['tested']:,} users with test ratings {counts}"
+    served = hidden["parts"][comparison.SERVED]
+    if not isinstance(served, str) and not np.isnan(served["lead"]):
+        text += (
+            f"; among those whom both serve the lead in P@{hidden['depth']} is "
+            f"{number_said(served['lead'], '+')}"
+        )
+        if not np.isnan(served["low"]):
+            ends = (number_said(served[end], "+") for end in ("low", "high"))
+            text += f" ({' to '.join(ends)})"
+    return f"{text}. "
 
 
 def _own_said(names: Sequence[str], own: Difference, metric: Metric, n_tested: int) -> str:
@@ -531,14 +560,15 @@ def _own_said(names: Sequence[str], own: Difference, metric: Metric, n_tested: i
         text = f"{a} and {b} are level in {metric}{less}"
     else:
         where = "ahead of" if own.lead > 0 else "behind"
-        text = f"{a} is {abs(own.lead):.4f} {where} {b} in {metric}{less}"
+        text = f"{a} is {number_said(abs(own.lead))} {where} {b} in {metric}{less}"
     users = f"{own.n_users:,} user{'s' * (own.n_users != 1)}"
     if n_tested < own.n_users:
         users += f", of whom {n_tested:,} {'have' if n_tested != 1 else 'has'} test ratings"
     if np.isnan(own.low):
         return f"{text} ({users}, too few for an interval)."
     ends = sorted((abs(own.low), abs(own.high))) if own.low * own.high > 0 else None
-    interval = f"{ends[0]:.4f} to {ends[1]:.4f}" if ends else f"{own.low:+z.4f} to {own.high:+z.4f}"
+    shown = map(number_said, ends) if ends else (number_said(n, "+") for n in (own.low, own.high))
+    interval = " to ".join(shown)
     return f"{text} (95 % interval {interval}, {users})."
 
 

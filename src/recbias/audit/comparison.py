@@ -33,6 +33,7 @@ __all__ = [
     "CHANCE",
     "DEPTHS",
     "HEADLESS",
+    "SERVED",
     "Case",
     "Comparison",
     "Difference",
@@ -368,7 +369,11 @@ def over_whom(asks: Comparison) -> list[dict[str, Any]]:
     return rows
 
 
-def hidden(asks: Comparison) -> dict[str, Any]:
+SERVED = "users to whom both give a list"
+"""How the part is called of users whom both serve."""
+
+
+def hidden(asks: Comparison, splits: Sequence[Split]) -> dict[str, Any]:
     """Measure what accuracy hides: misses, what is unrated, coverage, concentration, the cold.
 
     Returns
@@ -376,7 +381,8 @@ def hidden(asks: Comparison) -> dict[str, Any]:
     dict
         ``lists``: by metric the value of each system, those of chance and of popularity among
         them; ``users`` and ``items``: how far A is ahead among cold and other ones, or the reason
-        why that cannot be told.
+        why that cannot be told; ``tested``: users with test ratings, ``unserved``: to how many of
+        them each of the pair gives no list.
     """
     depth = asks.depth
     full = Case("full lists", f"AI-AN-AR {asks.rel}", f"P@{depth}")
@@ -399,13 +405,32 @@ def hidden(asks: Comparison) -> dict[str, Any]:
         "items with fewer than 5 training ratings": full._replace(test="observed items=trained<5"),
         "items with 5 or more": full._replace(test="observed items=trained>=5"),
     }
+    ids = splits[0].test.user_ids
+    tested = ids[np.unique(np.concatenate([split.test.user for split in splits]))]
+    names = [system.name for system in asks.pair]
+    served = results.per_user(f"Served@{depth}", "case", systems=names)
+    has_list = served[served["value"] > 0].groupby("system", observed=False)["user_id"]
+    unserved = {
+        name: int((~np.isin(tested, has_list.get_group(name))).sum())
+        if name in has_list.groups
+        else len(tested)
+        for name in names
+    }
+    if any(unserved.values()):
+        parts[SERVED] = full._replace(protocol=f"{full.protocol} coverage=reduced")
     told: dict[str, Any] = {}
     for words, case in parts.items():
         try:
             told[words] = asks.lead(asks.run(case), case.metric)._asdict()
         except (ConfigError, DataError) as error:
             told[words] = str(error).partition("\n")[0]
-    return {"depth": depth, "lists": lists, "parts": told}
+    return {
+        "depth": depth,
+        "lists": lists,
+        "parts": told,
+        "tested": len(tested),
+        "unserved": unserved,
+    }
 
 
 def sampled(asks: Comparison, n_items: int) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from recbias.multiverse import default_options
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import SplitRule
 
-__all__ = ["DEFAULT_METRIC", "around", "own_design"]
+__all__ = ["DEFAULT_METRIC", "around", "only_ties", "own_design"]
 
 DEFAULT_METRIC = "P@10"
 
@@ -125,7 +125,9 @@ def around(
         "D": f"pairs: {design.pairs}",
     }
     options = {}
+    nobody_wins = only_ties(dataset, protocol.min_rating)
     for decision, others in default_options(dataset).items():
+        others = tuple(text for text in others if text not in nobody_wins.get(decision, ()))
         if decision in _TRAINED and not trainable:
             others = ()
         if decision in ("C1", "C2") and not whole_lists:
@@ -135,6 +137,40 @@ def around(
     called = {float(text.removeprefix("rel>=")): text for text in options["C2 threshold"]}
     kept = told_apart([*called], dataset.ratings.value)
     return {**options, "C2 threshold": tuple(called[number] for number in kept)}
+
+
+def only_ties(dataset: Dataset, min_rating: float) -> dict[str, tuple[str, ...]]:
+    """Name the defensible options under which nobody can win on these data, whatever is measured.
+
+    Where every rating is a like, as of purchases, there are no misses, and lists of what the user
+    rated alone are all hits: such designs only tie, and would count against whoever is better.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set.
+    min_rating
+        The reader's own threshold.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Texts by decision; none where a rating lies below one of the thresholds that are crossed.
+    """
+    options = default_options(dataset)
+    crossed = [float(text.removeprefix("rel>=")) for text in options["C2 threshold"]]
+    if dataset.ratings.value.min() < max(min_rating, *crossed):
+        return {}
+    misses = tuple(
+        text
+        for text in options["C2"]
+        if parse_metric(text.removeprefix("metric: ")).name in _MISSES
+    )
+    return {"C1": ("condensed",), "C2": misses}
+
+
+_MISSES = ("antiP", "AUC")
+"""Metrics of what is rated and not liked."""
 
 
 def _looks_deep(text: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recbias.audit.rule import SHARE, rule_said
-from recbias.audit.words import decision_said, option_said
+from recbias.audit.words import decision_said, number_said, option_said
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError
 from recbias.experiment.options import Options
@@ -246,7 +246,18 @@ def _multiverse(record: Mapping[str, Any]) -> str:
             else "<p>No decision turns the sign.</p>",
         )
         + _fold("What is known of the truth", f"<pre>{escape(_trusted(found, names))}</pre>")
+        + _only_tie(found.get("only tie", ()))
         + (_fold("Combinations that cannot be", f"<ul>{refused}</ul>") if refused else "")
+    )
+
+
+def _only_tie(left_out: Sequence[str]) -> str:
+    if not left_out:
+        return ""
+    listed = "".join(f"<li>{escape(each)}</li>" for each in left_out)
+    return (
+        "<p>Every rating of these data is a like, so that nobody can win under these options, "
+        f"which are left out:</p><ul>{listed}</ul>"
     )
 
 
@@ -632,7 +643,7 @@ def _plain(number: float | None) -> str:
 def _number(number: float | None) -> str:
     if number is None:
         return "–"
-    return f"{number:.4f}" if abs(number) < 10 else f"{number:,.0f}"
+    return number_said(number) if abs(number) < 10 else f"{number:,.0f}"
 
 
 def percent(share: float | None) -> str:
@@ -651,10 +662,10 @@ def percent(share: float | None) -> str:
 def _lead(numbers: Mapping[str, Any]) -> str:
     if numbers["lead"] is None:
         return "nobody"
-    text = f"{numbers['lead']:+z.4f}"
+    text = number_said(numbers["lead"], "+")
     if numbers["low"] is None:
         return f"{text} (no interval)"
-    return f"{text} [{numbers['low']:+z.4f}, {numbers['high']:+z.4f}]"
+    return f"{text} [{number_said(numbers['low'], '+')}, {number_said(numbers['high'], '+')}]"
 
 
 def _option(decision: str, option: str) -> str:

@@ -13,6 +13,7 @@ import pyarrow.parquet
 
 from recbias._system.places import cells_dir
 from recbias.audit.comparison import CHANCE, Case, Comparison, Difference, asked, beside, lead
+from recbias.audit.words import number_said
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, DataError
@@ -92,15 +93,20 @@ def short(values: Mapping[str, Mapping[str, float]], depth: int, said: Sequence[
     return Signal(name, fires, text, "07_offline_options")
 
 
-def dropped(results: Results, design: Options, splits: Sequence[Split]) -> Signal:
-    """Look for users whom the average leaves out."""
+def dropped(results: Results, design: Options, splits: Sequence[Split],
+            unserved: Mapping[str, int] | None = None) -> Signal:  # fmt: skip
+    """Look for users whom the average leaves out, or a system has no list for."""
     users = np.unique(np.concatenate([split.test.user for split in splits]))
     tested = splits[0].test.user_ids[users]
     frame = results.per_user(str(design.measured), "case", systems=results.systems[:2])
     carries = frame["value"].notna().groupby(frame["user_id"], sort=False).all()
     n_carry = int(carries.reindex(tested, fill_value=False).sum())
     text = f"{n_carry:,} of {len(tested):,} users with test ratings carry the values"
-    fires = n_carry < FEWEST_USERS * len(tested)
+    without = unserved or {}
+    for name, n in without.items():
+        text += f"; {name} gives no list to {n:,}" if n else ""
+    fewest = min(n_carry, len(tested) - max(without.values(), default=0))
+    fires = fewest < FEWEST_USERS * len(tested)
     return Signal("users are left out", fires, text, "07_offline_options")
 
 
@@ -180,6 +186,8 @@ def popular(own: Difference, headless: Mapping[str, Any] | None) -> Signal:
     if np.isnan(rest.lead):
         return Signal(name, False, "without the most popular items there is nobody to compare")
     text = f"without the most popular tenth of the items the lead is {_said(rest)}"
+    if not own.low > 0:
+        text = f"there is no lead above 0 to explain; {text}"
     return Signal(name, own.low > 0 and not rest.low > 0, text, chapter)
 
 
@@ -192,8 +200,8 @@ def tied(asks: Comparison, own: Difference) -> Signal:
     except (ConfigError, DataError) as error:
         return Signal(name, False, f"not looked for, as {str(error).partition(chr(10))[0]}")
     text = (
-        f"over all orders of equal scores the lead is {expected.lead:+z.4f}, and {own.lead:+z.4f} "
-        "in the order that was drawn"
+        f"over all orders of equal scores the lead is {number_said(expected.lead, '+')}, and "
+        f"{number_said(own.lead, '+')} in the order that was drawn"
     )
     moved = abs(expected.lead - own.lead) > OF_LEAD * abs(own.lead) + NOTHING
     return Signal(name, moved, text, "01_design_alternatives")
@@ -219,7 +227,7 @@ def untuned(asks: Comparison, own: Difference) -> Signal:
     gain = gains[best]
     text = (
         f"the best of {len(gains)} other settings, {best.name}, is {_said(gain)} ahead of "
-        f"{rival.name}, whose distance to {first.name} is {own.lead:+z.4f}"
+        f"{rival.name}, whose distance to {first.name} is {number_said(own.lead, '+')}"
     )
     sure = gain.p * len(gains) < 0.05 and gain.lead > 0
     return Signal(name, bool(sure and gain.lead > OF_LEAD * abs(own.lead)), text, "systems")
@@ -227,8 +235,9 @@ def untuned(asks: Comparison, own: Difference) -> Signal:
 
 def _said(lead: Difference) -> str:
     if np.isnan(lead.low):
-        return f"{lead.lead:+z.4f} (no interval)"
-    return f"{lead.lead:+z.4f} [{lead.low:+z.4f}, {lead.high:+z.4f}]"
+        return f"{number_said(lead.lead, '+')} (no interval)"
+    low, high = number_said(lead.low, "+"), number_said(lead.high, "+")
+    return f"{number_said(lead.lead, '+')} [{low}, {high}]"
 
 
 def variations(system: System) -> list[System]:

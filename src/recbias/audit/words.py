@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from recbias.experiment.decisions import CHOICES, DECISIONS, START
 
-__all__ = ["change_said", "decision_said", "option_said"]
+__all__ = ["change_said", "decision_said", "number_said", "option_said"]
 
 _DECISIONS = {
     "C2": "Which metric",
@@ -14,6 +15,24 @@ _DECISIONS = {
     "C2 gain": "How much more a higher rating counts",
 }
 """What the multiverse divides of a decision of CCM20."""
+
+
+def number_said(number: float, sign: str = "") -> str:
+    """Write a number with four places, more where fewer than two digits would be left of it.
+
+    Examples
+    --------
+    >>> number_said(0.01194), number_said(-0.000044, "+"), number_said(-1e-17, "+")
+    ('0.0119', '-0.000044', '+0.0000')
+    """
+    places = 4
+    if _LEAST <= abs(number) < 0.001:
+        places = 1 - math.floor(math.log10(abs(number)))
+    return f"{number:{sign}z.{places}f}"
+
+
+_LEAST = 1e-9
+"""Below which a number is written as 0."""
 
 
 def decision_said(decision: str) -> str:
