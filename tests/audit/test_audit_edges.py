@@ -11,14 +11,16 @@ import pytest
 
 from recbias import System, load_dataset
 from recbias.audit import audit, auditing, comparison, side_by_side, signals
-from recbias.audit.comparison import CHANCE, Comparison, Difference
-from recbias.audit.design import own_design
+from recbias.audit.auditing import _kept_splits, _unserved_said
+from recbias.audit.comparison import CHANCE, SERVED, Comparison, Difference
+from recbias.audit.design import around, only_ties, own_design
 from recbias.audit.page import page_of, percent
 from recbias.audit.rule import answer, because
 from recbias.audit.sides import folds_of, side
-from recbias.audit.words import change_said, option_said
+from recbias.audit.words import change_said, number_said, option_said
 from recbias.errors import ConfigError, TrainingError
 from recbias.metrics import parse_metric
+from recbias.recommenders import FromScores, as_system
 
 PAIR = (System("A", "Popularity"), System("B", CHANCE))
 
@@ -104,15 +106,16 @@ def test_shares_below_the_rule_do_not_print_as_the_rule(share, said):
 
 MULTIVERSE = {
     "shares": {"decisions": {"wins": 0.95, "loses": 0.05}},
-    "universes": 1200, "no start": "", "changes": 1, "flips": ["x"], "flips said": ["words"],
+    "universes": 1200, "different": 7, "no start": "", "changes": 1, "flips": ["x"], "flips said": ["words"],
 }  # fmt: skip
 
 
-def paragraph(lead, low, high, n_users=80, metric="P@10", **changed):
+def paragraph(lead, low, high, n_users=80, metric="P@10", n_tested=80, **changed):
     own = Difference(lead, low, high, math.nan, n_users, "paired t")
     return auditing._paragraph(
-        ("A", "B"), "open", own, parse_metric(metric), {**MULTIVERSE, **changed}
-    )
+        ("A", "B"), "open", own, parse_metric(metric), {**MULTIVERSE, **changed}, "not here",
+        unserved={"unserved": {"A": 0, "B": 0}}, n_tested=n_tested, kept_splits="",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -147,7 +150,7 @@ def test_options_have_words_for_who_does_not_know_the_codes():
                "C2 threshold": ("rel>=4", "rel>=5"), "A2": ("split: ratio 0.5", "split: ratio 0.2"),
                "C1": ("AI-AN-AR", "condensed")}  # fmt: skip
     assert change_said("C1: condensed; C2: metric: antiP@10", options) == (
-        "which metric: disliked among ten items (antiP@10); "
+        "which metric: rated below the threshold among ten items (antiP@10); "
         "which items are ranked: the user's own test ratings (condensed lists)"
     )
     assert change_said("C3: none", options) == "how users are averaged: the plain mean"
@@ -298,3 +301,119 @@ def test_one_user_has_no_interval(tmp_path):
     found.save(tmp_path / "found.html")
     assert "1 user, too few for an interval" in repr(found)
     assert found.answer == "open"
+
+
+# ---- what three readers found: the page contradicts neither itself nor its limits
+
+
+@pytest.fixture(scope="module")
+def in_folds():
+    """Three folds, so that users with nothing to find are in some folds alone."""
+    options = {"C1": ("AI-AN-AR", "condensed"), "C2": ("metric: P@10", "metric: nDCG@10")}
+    return audit("world(users=50,items=60)", System("Popularity", "Popularity"),
+                 System("Random", "Random"), split="k-fold 3", options=options,
+                 ledger=False).record  # fmt: skip
+
+
+def test_values_and_leads_of_a_row_are_of_one_average(in_folds):
+    known = [row for row in in_folds["designs"] if "values" in row]
+    assert {"users with nothing to find left out"} <= {row["design"] for row in known}
+    for row in known:
+        first, second = (row["values"][name][0] for name in ("Popularity", "Random"))
+        sign = 1 if row["more is better"] else -1
+        assert sign * (first - second) == pytest.approx(row["lead"]["lead"], abs=1e-9), row
+        assert all(low <= value <= high for value, low, high in row["values"].values())
+    rows = in_folds["samples"]["rows"]
+    assert len(rows) >= 2
+    for row in rows:
+        gap = row["values"]["Popularity"] - row["values"]["Random"]
+        assert gap == pytest.approx(row["lead"]["lead"], abs=1e-9), row
+
+
+def test_the_first_screen_says_what_the_lead_and_the_designs_are(in_folds):
+    said, page = in_folds["sentence"]["paragraph"], page_of(in_folds)
+    both = next(row for row in in_folds["over whom"] if row["over"] == "both")
+    assert number_said(both["low"], "+") in said
+    assert f"({in_folds['multiverse']['different']} different leads)" in said
+    assert "No change of designs" not in said
+    assert "Your design: P@10, a rating of 4 or more is a like, split k-fold 3 (seed 1)" in page
+    assert set(in_folds["multiverse"]["importance"]) <= set(in_folds["multiverse"]["by option"])
+    assert "not seen: " in page
+    assert "only gross leaks show here" in page
+    assert "lead of Popularity" in page  # in the tables that are to be pasted
+    assert "liked from 4 stars" not in page
+    assert "binary from 4 stars" not in page
+
+
+def test_words_follow_the_scale_of_the_data(in_folds):
+    grades = in_folds | {
+        "own": {**in_folds["own"], "options": in_folds["own"]["options"].replace("4", "6")}
+    }
+    assert "rated under 6" in page_of(grades)
+    assert "star" not in option_said("C2", "metric: nDCG@10") + option_said("C2 gain", "gain: exp")
+
+
+def test_few_users_and_parts_that_nobody_is_served_in_are_not_read_as_leads(in_folds):
+    lead = {"lead": 0.0, "low": 0.0, "high": 0.0, "p": 1.0, "n_users": 50, "test": "paired t"}
+    few = {**lead, "lead": -0.0333, "low": -0.1768, "high": 0.1101, "n_users": 3}
+    hidden = {**in_folds["hidden"], "parts": {"all": lead, "cold": few}}
+    page = page_of(in_folds | {"hidden": hidden})
+    assert "none: no user is served differently" in page
+    assert "[-0.1768, +0.1101]: too few users" in page
+
+
+def test_scores_say_that_the_split_was_not_varied(in_folds):
+    pair = (as_system(FromScores(pd.DataFrame([(1, 1, 1.0)],
+            columns=["user_id", "item_id", "score"]))).replace("mine"), PAIR[0])  # fmt: skip
+    design = own_design(load_dataset("world(users=50,items=60)"))
+    said = _kept_splits(pair, design)
+    assert "All of them use your split (k-fold 5, seed 1)" in said
+    assert "mine has scores there only" in said
+
+
+def test_options_that_only_tie_are_none_where_all_is_liked():
+    rng = np.random.default_rng(0)
+    odds = 1 / np.arange(1, 41)
+    rows = [(u, i, r) for u in range(40)
+            for i, r in zip(rng.choice(40, 9, replace=False, p=odds / odds.sum()),
+                            rng.integers(3, 6, 9), strict=True)]  # fmt: skip
+    stars = pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
+    bought, rated = load_dataset(stars[["user_id", "item_id"]]), load_dataset(stars)
+    options = {
+        name: around(own_design(data), data, trainable=True, whole_lists=True)
+        for name, data in (("bought", bought), ("rated", rated))
+    }
+    tied = {"metric: antiP@10", "metric: AUC"}
+    assert only_ties(rated, 4) == {}
+    assert tied <= set(options["rated"]["C2"])
+    assert "condensed" in options["rated"]["C1"]
+    assert not tied & set(options["bought"]["C2"])
+    assert "condensed" not in options["bought"]["C1"]
+    condensed = own_design(bought, "AI-AN-AR rel>=1 condensed")  # a reader's own is never left out
+    own = around(condensed, bought, trainable=True, whole_lists=True)
+    assert own["C1"][0] == "AI-AN-AR condensed"
+    few = {decision: options["bought"][decision] for decision in ("C1", "C2")}
+    found = audit(stars[["user_id", "item_id"]], *PAIR, split="ratio 0.5",
+                  options=few, ledger=False)  # fmt: skip
+    assert found.answer == "holds"
+
+
+def test_users_without_a_list_are_said(in_folds):
+    test = SimpleNamespace(user=np.array([0, 1, 2, 3]), user_ids=np.array(list("abcd")))
+    frame = pd.DataFrame([(name, user, 0.0) for name in "AB" for user in "abcd"],
+                         columns=["system", "user_id", "value"])  # fmt: skip
+    results = SimpleNamespace(systems=["A", "B"], per_user=lambda *_, **__: frame)
+    asked = results, SimpleNamespace(measured="P@10"), [SimpleNamespace(test=test)]
+    assert not signals.dropped(*asked, {"A": 0, "B": 0}).fires
+    found = signals.dropped(*asked, {"A": 2, "B": 0})
+    assert found.fires
+    assert "A gives no list to 2" in found.evidence
+    served = {"lead": 0.25, "low": 0.125, "high": 0.375}
+    hidden = {"depth": 10, "tested": 4, "unserved": {"A": 2, "B": 0}, "parts": {SERVED: served}}
+    assert _unserved_said("AB", hidden) == (
+        "Of 4 users with test ratings A has no list for 2; among those whom both serve the lead in "
+        "P@10 is +0.2500 (+0.1250 to +0.3750). "
+    )
+    assert "600 users, of whom 80 have test ratings)" in paragraph(0.2, 0.1, 0.3, 600)
+    assert "interval 0.000044 to 0.0010" in paragraph(-0.0005, -0.001, -0.000044)
+    assert in_folds["hidden"]["unserved"] == {"Popularity": 0, "Random": 0}

@@ -294,7 +294,10 @@ def _judged(
             "design": _design_said(design),
         },
         "own": {"options": str(design), "lead": own._asdict()},
-        "data": {**_data(loaded, kept, least), "warned": said},
+        "data": {
+            **_data(loaded, kept, least),
+            "warned": list(dict.fromkeys(map(_without_label, said))),
+        },
         "designs": designs,
         "multiverse": multiverse,
         "samples": {
@@ -306,7 +309,9 @@ def _judged(
         "users": comparison.thirds(results, pair, design.measured, kept, least),
         "hidden": found["what accuracy hides"],
         "worlds": found["worlds"],
-        "signals": [signal._asdict() for signal in looked],
+        "signals": [
+            signal._replace(evidence=_without_label(signal.evidence))._asdict() for signal in looked
+        ],
         "ledger": {"left out": not ledger, "claims": _claims(found.get("claims"))},
         "methods": " ".join(
             (methods_paragraph(design, results.dataset), *_methods_of_audit(pair, own, multiverse))
@@ -322,6 +327,11 @@ def _universes(
         asks.dataset, *asks.pair, options, start=start, seeds=(asks.design.seed,),
         workers=asks.workers, data_dir=asks.data_dir,
     )  # fmt: skip
+
+
+def _without_label(text: str) -> str:
+    """Leave out how runs of an audit call their only design."""
+    return text.replace(": under case, ", ": ")
 
 
 def _kept_splits(pair: Sequence[System], design: Options) -> str:

@@ -409,11 +409,9 @@ def hidden(asks: Comparison, splits: Sequence[Split]) -> dict[str, Any]:
     tested = ids[np.unique(np.concatenate([split.test.user for split in splits]))]
     names = [system.name for system in asks.pair]
     served = results.per_user(f"Served@{depth}", "case", systems=names)
-    has_list = served[served["value"] > 0].groupby("system", observed=False)["user_id"]
+    has_list = served[served["value"] > 0]
     unserved = {
-        name: int((~np.isin(tested, has_list.get_group(name))).sum())
-        if name in has_list.groups
-        else len(tested)
+        name: int((~np.isin(tested, has_list["user_id"][has_list["system"] == name])).sum())
         for name in names
     }
     if any(unserved.values()):

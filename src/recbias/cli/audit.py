@@ -23,8 +23,11 @@ from recbias.cli.table_options import (
     warnings_said,
 )
 from recbias.data.datasets import is_path, own_table
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, DataError
 from recbias.experiment.store import write_atomically
+
+_SPLIT = "k-fold 5"
+"""Where neither the reader nor folds say another one."""
 
 
 @click.command(short_help="Say whether A beats B on your data, whatever one decides.")
@@ -113,19 +116,27 @@ def audit(
     say_read(load_said(name, options))
     table = own_table(name, read_options(options)) if is_path(name) else None
     with table.handed_on() if table else nullcontext(name) as called, warnings_said():
-        found = judge(
-            called,
-            first,
-            second,
-            protocol=protocol,
-            metric=metric,
-            split=str(ordered_rule(split or record.get("rule", "k-fold 5"), order)),
-            seed=record.get("seed", 1) if seed is None else seed,
-            select=record.get("select", "") if select is None else select,
-            ledger=not no_ledger,
-            book=book,
-            workers=workers,
-        )
+        try:
+            found = judge(
+                called,
+                first,
+                second,
+                protocol=protocol,
+                metric=metric,
+                split=str(ordered_rule(split or record.get("rule", _SPLIT), order)),
+                seed=record.get("seed", 1) if seed is None else seed,
+                select=record.get("select", "") if select is None else select,
+                ledger=not no_ledger,
+                book=book,
+                workers=workers,
+            )
+        except DataError as error:
+            if split or record or "but the split has" not in str(error):
+                raise
+            raise DataError(
+                f"{error}\nno --split was given, and the folder does not say its own, so that it "
+                f"was {_SPLIT}"
+            ) from None
     found.save(out)
     click.echo(found)
     click.echo(f"{out}\n{out.with_suffix('.json')}")

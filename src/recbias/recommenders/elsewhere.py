@@ -411,9 +411,11 @@ def _files(path: str) -> list[Path]:
         )
     if files:
         return files
+    nor = f", nor fold-1/scores.csv or fold-1/run.trec in {path}" if root.is_dir() else ""
     raise MissingData(
-        f"no file {first}\neach fold needs a file with the columns user_id, item_id and score, "
-        "or a run: CSV, TSV, Parquet, .trec or .run"
+        f"no file {first}{nor}\neach fold needs a file with the columns user_id, item_id and score "
+        "or rank, or a run (CSV, TSV, Parquet, .trec or .run); others are named by a path, as "
+        "splits/fold-{fold}/lists.csv"
     )
 
 
@@ -512,7 +514,10 @@ class ScoreTable(NamedTuple):
             train_pairs = train.user.astype(np.int64) * train.n_items + train.item
             pairs = users * train.n_items + items
             if len(trained := np.flatnonzero(np.isin(pairs, train_pairs))):
-                self.where.refuse(trained[0], "a list with an item of the user's training ratings")
+                self.where.refuse(
+                    trained[0], "a list with an item of the user's training ratings",
+                    "is the file of another fold? lists name what is not in train.csv of their own",
+                )  # fmt: skip
         values = -_places_within(users, self.order).astype(np.float32)
         rows = np.argsort(users, kind="stable")
         starts = np.searchsorted(users[rows], np.arange(train.n_users + 1))
