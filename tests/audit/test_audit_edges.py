@@ -106,7 +106,8 @@ def test_shares_below_the_rule_do_not_print_as_the_rule(share, said):
 
 MULTIVERSE = {
     "shares": {"decisions": {"wins": 0.95, "loses": 0.05}},
-    "universes": 1200, "different": 7, "no start": "", "changes": 1, "flips": ["x"], "flips said": ["words"],
+    "universes": 1200, "different": 7,
+    "no start": "", "changes": 1, "flips": ["x"], "flips said": ["words"],
 }  # fmt: skip
 
 
