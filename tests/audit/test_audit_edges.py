@@ -106,7 +106,7 @@ def test_shares_below_the_rule_do_not_print_as_the_rule(share, said):
 
 MULTIVERSE = {
     "shares": {"decisions": {"wins": 0.95, "loses": 0.05}},
-    "universes": 1200, "different": 7,
+    "universes": 1200, "different": 7, "without": None,
     "no start": "", "changes": 1, "flips": ["x"], "flips said": ["words"],
 }  # fmt: skip
 
@@ -368,8 +368,30 @@ def test_scores_say_that_the_split_was_not_varied(in_folds):
             columns=["user_id", "item_id", "score"]))).replace("mine"), PAIR[0])  # fmt: skip
     design = own_design(load_dataset("world(users=50,items=60)"))
     said = _kept_splits(pair, design)
-    assert "All of them use your split (k-fold 5, seed 1)" in said
+    assert "All designs use your split (k-fold 5, seed 1)" in said
     assert "mine has scores there only" in said
+    assert "cannot be ruled out" in said
+
+
+def test_the_one_option_that_keeps_a_sentence_open_is_named(in_folds):
+    without = {"option": "Which metric: x", "wins": 0.95}
+    shares = {"decisions": {"wins": 0.889, "loses": 0.111}}
+    said = paragraph(0.2, 0.1, 0.3, without=without, shares=shares)
+    assert "because of one option: without it – Which metric: x – A wins in 95 %" in said
+    assert "one option" not in paragraph(0.2, -0.1, 0.3, without=without, shares=shares)
+    found = in_folds["multiverse"]
+    assert found["shares"]["decisions"]["wins"] < 0.9
+    assert found["without"] == {
+        "option": "Which items are ranked: the user's own test ratings (condensed lists)",
+        "wins": 1.0,
+    }
+    assert re.search(r"condensed lists\): lead -0\.\d+ \[", found["flips said"][0])
+
+
+def test_what_cannot_be_looked_for_is_not_said_to_be_unseen(in_folds):
+    page = page_of(in_folds)
+    assert "cannot tell: Random has no settings that could be varied here" in page
+    assert "cannot tell: the data have no times" in page
 
 
 def test_options_that_only_tie_are_none_where_all_is_liked():

@@ -90,16 +90,18 @@ def side_by_side(records: Sequence[Mapping[str, Any]]) -> str:
         rows.append(
             [
                 f"{escape(sentence['a'])} beats {escape(sentence['b'])}<br>"
-                f"<span class='soft'>{escape(record['data']['title'])}</span>",
+                f"<span class='soft'>{escape(record['data']['title'])}. "
+                f"{escape(sentence.get('design', ''))}</span>",
                 _badge(sentence["answer"]),
                 _lead(record["own"]["lead"]),
+                f"{found['universes']:,}",
                 percent(found["shares"]["decisions"]["wins"]),
                 percent(found["shares"]["decisions"]["loses"]),
                 "–" if changes is None else str(changes),
                 escape("; ".join(fired)) or "none",
             ]
         )
-    heads = ["sentence", "answer", "lead, 95 % interval", "designs won", "lost",
+    heads = ["sentence", "answer", "lead, 95 % interval", "designs", "won", "lost",
              "changes that turn it", "warnings"]  # fmt: skip
     rule = escape(rule_said("A", "B"))
     return _whole(
@@ -138,17 +140,23 @@ def _first(record: Mapping[str, Any]) -> str:
     return (
         f"<h1>{escape(sentence['a'])} beats {escape(sentence['b'])} "
         f"{_badge(sentence['answer'])}</h1>\n"
-        f"<p>{escape(sentence['paragraph'])}</p>\n{_own_design(sentence)}{warned}\n"
+        f"<p>{escape(sentence['paragraph'])}</p>\n{_own_design(record)}{warned}\n"
         f'<p class="soft">{escape(record["data"]["title"])}: {escape(said["size"])}.</p>\n'
         f"<details><summary>The rule, fixed before any result</summary>"
         f"<p>{escape(sentence['rule'])}</p></details>"
     )
 
 
-def _own_design(sentence: Mapping[str, Any]) -> str:
-    """Say what "your design" is; records of before do not have it."""
-    said = sentence.get("design", "")
-    return f"<p class='soft'>Your design: {escape(said)}.</p>\n" if said else ""
+def _own_design(record: Mapping[str, Any]) -> str:
+    """Say what "your design" and the rival are; records of before do not have it."""
+    said = record["sentence"].get("design", "")
+    text = f"<p class='soft'>Your design: {escape(said)}.</p>\n" if said else ""
+    if baselines := record.get("baselines"):
+        text += (
+            f"<p>{escape(record['sentence']['b'])} is the best of {len(baselines)} baselines, "
+            "chosen on the test.</p>\n"
+        )
+    return text
 
 
 def _designs(record: Mapping[str, Any]) -> str:
@@ -436,7 +444,7 @@ def _signals(record: Mapping[str, Any]) -> str:
     rows = [
         [
             f"{'! ' if s['fires'] else ''}{escape(s['name'])}",
-            f"{'<strong>fires:</strong> ' if s['fires'] else 'not seen: '}{escape(s['evidence'])}",
+            f"{_seen(s)}{escape(s['evidence'])}",
             _chapter(record, s["chapter"]),
         ]
         for s in sorted(record["signals"], key=lambda signal: not signal["fires"])
@@ -447,6 +455,12 @@ def _signals(record: Mapping[str, Any]) -> str:
     )  # fmt: skip
     table = _table(["warning", "evidence", "in the book"], rows)
     return f'<h2 id="warnings">Warnings</h2>\n{table}{hint}'
+
+
+def _seen(signal: Mapping[str, Any]) -> str:
+    if signal["fires"]:
+        return "<strong>fires:</strong> "
+    return "not seen: " if signal.get("told", True) else "cannot tell: "
 
 
 def _chapter(record: Mapping[str, Any], name: str) -> str:
@@ -596,7 +610,7 @@ def _methods(record: Mapping[str, Any]) -> str:
 
 def _flat(record: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Give rows of design, metric, what, value, low, high and p; leads stand below their values."""
-    ahead = f"lead of {record['sentence']['a']}"
+    ahead = f"lead of {record['sentence']['a']} (above 0: better)"
     rows: list[tuple[Any, ...]] = []
     for row in record["designs"]:
         named = row["design"], row["metric"]
@@ -617,7 +631,8 @@ def _flat(record: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 def latex_of(record: Mapping[str, Any]) -> str:
     """Write values, leads and the share of designs as a table of the package booktabs."""
     lines = [r"\begin{tabular}{lllrrrr}", r"\toprule",
-             r"Design & Metric & System & Value & Low & High & $p$ \\", r"\midrule"]  # fmt: skip
+             r"Design & Metric & System & Value & 95\% from & To & $p$ \\",
+             r"\midrule"]  # fmt: skip
     for *texts, value, low, high, p in _flat(record):
         numbers = ["" if number is None else _number(number) for number in (value, low, high)]
         numbers.append("" if p is None else "$<$ 0.0001" if p < 0.0001 else f"{p:.4f}")

@@ -41,12 +41,16 @@ __all__ = [
 
 
 class Signal(NamedTuple):
-    """What was looked for, whether it was found, the evidence, and where the book says more."""
+    """What was looked for, whether it was found, the evidence, and where the book says more.
+
+    ``told`` is False where these data or systems do not let it be looked for.
+    """
 
     name: str
     fires: bool
     evidence: str
     chapter: str = ""
+    told: bool = True
 
 
 MOST_FUTURE = 0.05
@@ -69,7 +73,7 @@ def timed(dataset: Dataset, splits: Sequence[Split]) -> Signal:
     """Look for training ratings that are newer than what is tested."""
     name = "the future is in training"
     if dataset.ratings.timestamp is None:
-        return Signal(name, False, "the data have no times, so that nothing can be seen")
+        return Signal(name, False, "the data have no times", told=False)
     found = leakage(splits)
     return Signal(name, found.others > MOST_FUTURE, str(found), "07_offline_options")
 
@@ -168,9 +172,12 @@ def seen(values: Mapping[str, Mapping[str, float]], depth: int, splits: Sequence
     judged = values[f"judged@{depth}"]
     names = [system.name for system in systems]
     most = max(names, key=lambda called: judged[called])
-    listed = ", ".join(f"{name} {judged[name] / possible:.0%}" for name in [*names, CHANCE])
+    shown = dict.fromkeys((*names, *judged))
+    listed = ", ".join(f"{name} {judged[name] / possible:.0%}" for name in shown)
+    limit = judged[CHANCE] + MOST_SEEN * (possible - judged[CHANCE])
     text = f"of the places that test ratings could fill, they fill: {listed}"
-    text += "; only gross leaks show here, a model that was fitted on the test ratings may pass"
+    text += f"; this fires from {limit / possible:.0%} on, so that only gross leaks show here: a "
+    text += "model that was fitted on the test ratings may pass"
     # Where few items are left, whoever ranks them shows the test.
     beyond = (judged[most] - judged[CHANCE]) / max(possible - judged[CHANCE], 1e-9)
     return Signal("the test is known to a system", bool(beyond > MOST_SEEN), text)
@@ -181,10 +188,12 @@ def popular(own: Difference, headless: Mapping[str, Any] | None) -> Signal:
     name = "the lead is in popular items alone"
     chapter = "03_popularity_bias"
     if headless is None or "lead" not in headless:
-        return Signal(name, False, "without the most popular items it cannot be measured here")
+        return Signal(name, False, "without the most popular items it cannot be measured here",
+                      told=False)  # fmt: skip
     rest = Difference(**headless["lead"])
     if np.isnan(rest.lead):
-        return Signal(name, False, "without the most popular items there is nobody to compare")
+        return Signal(name, False, "without the most popular items there is nobody to compare",
+                      told=False)  # fmt: skip
     text = f"without the most popular tenth of the items the lead is {_said(rest)}"
     if not own.low > 0:
         text = f"there is no lead above 0 to explain; {text}"
@@ -198,7 +207,7 @@ def tied(asks: Comparison, own: Difference) -> Signal:
     try:
         expected = asks.lead(asks.run(case), case.metric)
     except (ConfigError, DataError) as error:
-        return Signal(name, False, f"not looked for, as {str(error).partition(chr(10))[0]}")
+        return Signal(name, False, str(error).partition("\n")[0], told=False)
     text = (
         f"over all orders of equal scores the lead is {number_said(expected.lead, '+')}, and "
         f"{number_said(own.lead, '+')} in the order that was drawn"
@@ -213,7 +222,8 @@ def untuned(asks: Comparison, own: Difference) -> Signal:
     first, rival = asks.pair
     others = variations(rival)
     if not others:
-        return Signal(name, False, f"{rival.name} has no settings that could be varied here")
+        return Signal(name, False, f"{rival.name} has no settings that could be varied here",
+                      told=False)  # fmt: skip
     results = asks.run(asks.own, systems=(rival, *others))
     gains = {
         other: lead(results, (other, rival), asks.own.metric)
@@ -222,12 +232,14 @@ def untuned(asks: Comparison, own: Difference) -> Signal:
     }
     gains = {other: gain for other, gain in gains.items() if not np.isnan(gain.lead)}
     if not gains:
-        return Signal(name, False, f"no other setting of {rival.name} can be trained on these data")
+        return Signal(name, False, f"no other setting of {rival.name} can be trained on these data",
+                      told=False)  # fmt: skip
     best = max(gains, key=lambda other: gains[other].lead)
     gain = gains[best]
     text = (
         f"the best of {len(gains)} other settings, {best.name}, is {_said(gain)} ahead of "
-        f"{rival.name}, whose distance to {first.name} is {number_said(own.lead, '+')}"
+        f"{rival.name}, whose distance to {first.name} is {number_said(own.lead, '+')}; this fires "
+        f"where that is sure and more than {OF_LEAD:.0%} of the distance"
     )
     sure = gain.p * len(gains) < 0.05 and gain.lead > 0
     return Signal(name, bool(sure and gain.lead > OF_LEAD * abs(own.lead)), text, "systems")

@@ -61,9 +61,8 @@ _SPLIT = "k-fold 5"
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    default=Path("audit.html"),
-    show_default=True,
-    help="Where the page goes; OUT.json goes beside it.",
+    help="Where the page goes, with OUT.json beside it; else audit.html, and comparison.html of "
+    "--compare.",
 )
 @table_options
 @data_dir_option
@@ -83,7 +82,7 @@ def audit(
     no_ledger: bool,
     book: str,
     workers: int,
-    out: Path,
+    out: Path | None,
     **options: Any,
 ) -> None:
     """Judge "A beats B": under your design, under all defensible ones, and what speaks against it.
@@ -94,6 +93,7 @@ def audit(
     from recbias.audit import read_audit, side_by_side
     from recbias.audit.sides import folds_of
 
+    out = out or Path("comparison.html" if compare else "audit.html")
     if out.suffix != ".html" or out.is_dir() or not out.parent.is_dir():
         raise ConfigError(
             f"--out {out}: expected a file that ends in .html, in a folder that is there"
