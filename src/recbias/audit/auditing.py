@@ -342,7 +342,8 @@ def _kept_splits(pair: Sequence[System], design: Options) -> str:
     return (
         f"The scores of {scored} came from elsewhere: whether what made them saw the test cannot "
         f"be ruled out. All designs use your split ({design.split}, seed {design.seed}): other "
-        f"splits, seeds and samples of the data were not tried, since {scored} {has} scores there only. With a class "
+        "splits, seeds and samples of the data were not tried, since "
+        f"{scored} {has} scores there only. With a class "
         "in place of scores they are."
     )
 
