@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 import tomllib
+import zipfile
 from email.message import Message
 from pathlib import Path
 
@@ -145,3 +148,26 @@ def test_what_needs_a_clone_says_where_to_get_one(
         written["Project-URL"] = url
     monkeypatch.setattr(places, "metadata", lambda name: written)
     assert said in str(places.need_clone("a chapter needs"))
+
+
+def test_a_wheel_finds_what_travels_with_it(tmp_path: Path) -> None:
+    """Of a wheel alone, away from any clone: its registry and its ledger."""
+    root = Path(__file__).resolve().parents[2]
+    hatch = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
+    subprocess.run([*hatch, "--directory", tmp_path], cwd=root, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
+    code = (
+        "import recbias; from recbias.claims import claims\n"
+        "print(recbias.__file__, len(recbias.load_dataset('synthetic').ratings) > 0, len(claims()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "installed")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(tmp_path)), done.stdout
+    assert done.stdout.split()[1:] == ["True", "205"]

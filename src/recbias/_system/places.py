@@ -16,7 +16,7 @@ from pathlib import Path
 from recbias._system.caches import can_write, own_temporary
 from recbias.errors import ConfigError
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 RECORDING = "RECBIAS_RECORDING"
 """Set for the kernel of a chapter whose results are recorded; see `is_recording`."""

@@ -38,7 +38,8 @@ _OR = "or give --trust-answers: answers can then read and write what you can"
 _PROBE = """
 import os
 from probe import check
-seen = [path for path in {hidden!r} if os.path.isdir(path) and os.listdir(path)]
+seen = [path for path, shown in {hidden!r}.items()
+        if os.path.isdir(path) and set(os.listdir(path)) - set(shown)]
 def reach():
     import socket
     return socket.create_connection(("192.0.2.1", 9), timeout=1)
@@ -156,7 +157,16 @@ class Sandbox:
 
     def _try_walls(self) -> None:
         """Refuse to go on where an answer would see, or do, more than it should."""
-        code = _PROBE.format(hidden=self._hidden)
+        # A clone is hidden, and the environment within it is shown.
+        within = {
+            folder: [
+                Path(path).relative_to(folder).parts[0]
+                for path in self._shown
+                if path.startswith(f"{folder}/")
+            ]
+            for folder in self._hidden
+        }
+        code = _PROBE.format(hidden=within)
         try:
             outcome, found = self.run(code, "probe", "check", lambda seen: seen)
         except OSError as error:
