@@ -386,7 +386,7 @@ def _users(record: Mapping[str, Any]) -> str:
         + _table(
             [
                 "third of the users",
-                "ratings, or mean ratings of what they like",
+                "ratings, or mean ratings of what they like (neighbours may share an end)",
                 "users",
                 "lead, 95 % interval",
             ],
