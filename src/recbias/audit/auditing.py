@@ -443,7 +443,7 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
         changed, changes, reason = [], None, str(error).partition("\n")[0]
     weighed = trusted(found, dataset, min_rating)
     rows = found.table.iloc[flips["universe"].tolist()] if changed else found.table.iloc[:0]
-    leads = [_turned(number, found) for number in rows.to_dict("records")]
+    leads = [_turned(number) for number in rows.to_dict("records")]
     by_option = {
         decision: {
             text or "none": _won(np.take(found.signs, place, axis=axis))
@@ -463,7 +463,7 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
             for each, lead in zip(changed, leads, strict=True)
         ],
         "no start": reason,
-        "without": _without_least(found, by_option, shares.loc["decisions"]),
+        "without": _without_least(found, by_option, float(shares["wins"]["decisions"])),
         "curve": _points(found.table),
         "by option": by_option,
         "importance": {  # of what has no second option nothing can be said
@@ -482,7 +482,7 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
     }
 
 
-def _turned(row: Mapping[str, Any], found: Universes) -> str:
+def _turned(row: Mapping[Any, Any]) -> str:
     """Say how far A is ahead where the winner is another, and whether that is sure."""
     if not np.isfinite([row["difference"], row["low"], row["high"]]).all():
         return ""
@@ -494,13 +494,13 @@ def _turned(row: Mapping[str, Any], found: Universes) -> str:
 
 
 def _without_least(
-    found: Universes, by_option: Mapping[str, Mapping[str, float | None]], shares: pd.Series[float]
+    found: Universes, by_option: Mapping[str, Mapping[str, float | None]], won: float
 ) -> dict[str, Any] | None:
     """Give the share that A wins without the one option, not the reader's, that it wins least by.
 
     None where it wins in as many as the rule asks for, or no share rises that far.
     """
-    if round(shares["wins"], 9) >= SHARE:
+    if round(won, 9) >= SHARE:
         return None
     options = [
         (share, decision, option)

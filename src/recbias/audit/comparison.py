@@ -212,7 +212,7 @@ def _values(
     means over users there too, and their intervals those of t.
     """
     values = {
-        name: [row["value"], row["low"], row["high"]]
+        str(name): [float(row["value"]), float(row["low"]), float(row["high"])]
         for name, row in results.table("case", metric).to_dict("index").items()
     }
     gap = abs(values[pair[0].name][0] - values[pair[1].name][0])
