@@ -807,6 +807,8 @@ stated
 #
 # ## On your data
 #
+# In a clone of the book:
+#
 # ```bash
 # recbias run 01_design_alternatives --dataset my_ratings.csv -p min_rating 4
 # ```
@@ -816,9 +818,9 @@ stated
 #
 # ## Exercises
 #
-# Six, from easy to hard: by hand, in code, and one on your own data. Each comes with starter code, to be completed
+# Six, of three levels: by hand, in code, and one on your own data. Each comes with starter code, to be completed
 # where the dots are, and with a check that says whether the answer is right. The checks need the installed package
-# and nothing else; each takes seconds. Solutions fold out on the page; on paper they are left out.
+# and nothing else; each takes seconds.
 #
 # :::{drill} precision
 # Among **all items** (AI), what is P@3 of this list? Liked items are relevant.
