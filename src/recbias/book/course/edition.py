@@ -104,12 +104,12 @@ def answer_sheet(title: str, tasks: Sequence[Task]) -> NotebookNode:
             id="how",
         )
     ]
-    for level, how in LEVELS.items():
-        for task in (each for each in tasks if each.level == level):
-            text = plain_markdown(f"## {task.title}\n\n*{level}, {how}*\n\n{task.text}", {})
-            code = f"# task: {task.label}\n{task.starter.rstrip()}"
-            cells.append(new_markdown_cell(text, id=f"{task.label}-asks"))
-            cells.append(new_code_cell(code, id=task.label))
+    for task in tasks:
+        level = f"*{task.level}, {LEVELS[task.level]}*"
+        text = plain_markdown(f"## {task.title}\n\n{level}\n\n{task.text}", {})
+        code = f"# task: {task.label}\n{task.starter.rstrip()}"
+        cells.append(new_markdown_cell(text, id=f"{task.label}-asks"))
+        cells.append(new_code_cell(code, id=task.label))
     metadata = {"kernelspec": dict(_KERNEL), "language_info": {"name": "python"}}
     return new_notebook(cells=cells, metadata=metadata)
 
