@@ -17,6 +17,7 @@
 # *Popularity* puts first what most people rated. Count how many of the first {glue:text}`cutoff` items a user liked
 # (rated {glue:text}`min_rating` or more): precision, "P@{glue:text}`cutoff`". One thing is left to choose: *which*
 # items are ranked.
+#
 # :::{finding} own/POPULARITY-RANGE
 # holds: **That decides the value:** the largest of four choices scores {value:.1f} times the smallest.
 # refuted: **That decides little here:** the largest of four choices scores {value:.1f} times the smallest.

@@ -23,7 +23,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from recbias._system.places import cache_dir
 from recbias.book.course.tasks import LEVELS, Block, Task, blocks, chapter_tasks
 from recbias.book.notebooks import Chapter, run_chapter
-from recbias.book.standalone.plain_markdown import plain_markdown, plain_notebook
+from recbias.book.standalone.plain_markdown import numbered, plain_markdown, plain_notebook
 from recbias.data.datasets import DatasetInfo, dataset_info, load_dataset
 from recbias.data.datasets.frames import frame_of
 from recbias.errors import ConfigError, RecbiasError
@@ -32,7 +32,7 @@ from recbias.experiment.store import write_atomically
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _OF_LIST = re.compile(r"[-*+] | +\S")
 _OPTION = re.compile(r"^:\w+: .*$", re.MULTILINE)
-_TELLS = re.compile(r'<span class="finding"|\{finding\}|\{glue:')
+_TELLS = re.compile(r'<span class="finding"|\{finding\}|\*\*\{glue:|\{glue:figure\}')
 _WITHOUT_OUTPUT = {"remove-output", "remove-cell"}
 _COMMIT = (
     "> **My prediction** (double-click, and write before you read on): \n>\n"
@@ -175,6 +175,7 @@ def answer_key(title: str, run: NotebookNode | None, tasks: Sequence[Task]) -> s
     parts = [f"# {title}"]
     if run is not None:
         plain = plain_notebook(run)  # its outputs have what the sentences name
+        run = numbered(run)
         glued = {
             output.metadata.scrapbook.name: output.data
             for cell in plain.cells
@@ -197,19 +198,16 @@ def answer_key(title: str, run: NotebookNode | None, tasks: Sequence[Task]) -> s
 def _resolved(block: Block, glued: Mapping[str, Mapping[str, str]]) -> str:
     """Write a prediction with its answer and the options that are right, by number."""
     options = _asked(block.body)
-    numbered = [line.replace("- ", f"{n}. ", 1) for n, line in enumerate(_items(options), start=1)]
+    items = re.split(r"\n(?=[-*+] )", "\n".join(options).strip())
+    listed = [f"{n}. {item[2:]}" for n, item in enumerate(items, start=1)]
     right = next((each.argument for each in blocks("\n".join(block.body)) if each.name == "right"),
                  "")  # fmt: skip
     answer = plain_markdown("\n".join(block.body[len(options) :]), glued).strip()
-    asked = plain_markdown("\n".join(numbered), glued)
+    asked = plain_markdown("\n".join(listed), glued)
     head = f"## Prediction: {plain_markdown(block.argument, glued)}"
-    which = {"none": "none of them", "open": "open on these data"}.get(right, right)
-    return f"{head}\n\n{asked}\n\n**Right: {which.replace(' ', ' and ') if which == right else which}.** {answer}"
-
-
-def _items(options: Sequence[str]) -> list[str]:
-    """Join the lines of each option."""
-    return re.split(r"\n(?=[-*+] )", "\n".join(options).strip())
+    words = {"none": "none of them", "open": "open on these data"}
+    which = words.get(right, right.replace(" ", " and "))
+    return f"{head}\n\n{asked}\n\n**Right: {which}.** {answer}"
 
 
 def answer_sheet(title: str, tasks: Sequence[Task]) -> NotebookNode:
@@ -300,7 +298,9 @@ def write_course(
     sheets_only: bool = False,
     say: Callable[[str], object] = lambda _: None,
 ) -> None:
-    """Write the folder that students get.
+    """Write the folder that students get, and beside it the key that they do not get.
+
+    The key, ``OUT-key.md``, has what is right of each prediction on `dataset`, and the solutions.
 
     Parameters
     ----------
@@ -322,7 +322,8 @@ def write_course(
     Raises
     ------
     ConfigError
-        If `out` is not empty, data may not be handed on, or no wheel can be built.
+        If `out` is not empty, its key is there, data may not be handed on, or no wheel can be
+        built.
     LeakError
         If a file would hold a solution.
     """
@@ -335,6 +336,9 @@ def write_course(
                 f"{info.name} may not be handed on: {' '.join(info.licence.split())}\n"
                 "students get it from its publisher: `recbias data info` says where"
             )
+    key = out.with_name(f"{out.name}-key.md")
+    if key.exists():
+        raise ConfigError(f"{key} is there already\nname another folder, or remove it first")
     hidden = {name: lines for chapter in chapters for name, lines in secrets(chapter).items()}
     files: dict[str, bytes] = {}
 
@@ -346,13 +350,16 @@ def write_course(
             )
         files[name] = nbformat.writes(notebook).encode()
 
+    keys = []
     for chapter in chapters:
-        add(f"answers/{chapter.name}.ipynb", answer_sheet(_title(chapter), chapter_tasks(chapter)))
+        title, tasks, run = _title(chapter), chapter_tasks(chapter), None
+        add(f"answers/{chapter.name}.ipynb", answer_sheet(title, tasks))
         if not sheets_only:
             say(f"{'runs':10} {chapter.name} on {dataset}, unless it was run before")
             executed = run_chapter(chapter, dataset, progress=True, build=cache_dir())
             run = nbformat.read(executed, as_version=4)
             add(f"notebooks/{chapter.name}.ipynb", student_notebook(run))
+        keys.append(answer_key(title, run, tasks))
     for info in infos:
         files[f"data/{info.name}.csv"] = _table(info.name)
     with tempfile.TemporaryDirectory() as folder:
@@ -363,6 +370,7 @@ def write_course(
     files["requirements.txt"] = requirements(wheel.name).encode()
     files["README.md"] = _readme(chapters, infos, sheets_only).encode()
     _write_folder(out, files)
+    write_atomically(key, "\n".join(keys).encode())
 
 
 def _title(chapter: Chapter) -> str:
@@ -434,8 +442,13 @@ def _readme(chapters: Sequence[Chapter], infos: Sequence[DatasetInfo], sheets_on
         ""
         if sheets_only
         else (
-            "`notebooks` holds the chapters, to be read and run. Commit yourself on each "
-            "prediction before you read on.\n"
+            "`notebooks` holds the chapters with their results, to be read; nothing has to be "
+            "run. Write each prediction into the cell below it before you read on: what came out "
+            "stands further down, and whoever teaches has the key. If you run a chapter: cells "
+            "that call `run`, `measure` or `simulated` compute, some of them for minutes (one of "
+            "chapter 3 more than three with `workers = 1`); the others take seconds. Names such "
+            "as BCC17-C-UNIF are claims of the papers, E04 and the like their errata; both are "
+            "listed in the book.\n\n"
         )
     )
     return f"""# Biases in offline recommender evaluation: a course
