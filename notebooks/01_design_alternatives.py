@@ -17,6 +17,7 @@
 # *Popularity* puts first what most people rated. Count how many of the first {glue:text}`cutoff` items a user liked
 # (rated {glue:text}`min_rating` or more): precision, "P@{glue:text}`cutoff`". One thing is left to choose: *which*
 # items are ranked.
+#
 # :::{finding} own/POPULARITY-RANGE
 # holds: **That decides the value:** the largest of four choices scores {value:.1f} times the smallest.
 # refuted: **That decides little here:** the largest of four choices scores {value:.1f} times the smallest.
@@ -807,6 +808,8 @@ stated
 #
 # ## On your data
 #
+# In a clone of the book:
+#
 # ```bash
 # recbias run 01_design_alternatives --dataset my_ratings.csv -p min_rating 4
 # ```
@@ -816,9 +819,9 @@ stated
 #
 # ## Exercises
 #
-# Six, from easy to hard: by hand, in code, and one on your own data. Each comes with starter code, to be completed
+# Six, of three levels: by hand, in code, and one on your own data. Each comes with starter code, to be completed
 # where the dots are, and with a check that says whether the answer is right. The checks need the installed package
-# and nothing else; each takes seconds. Solutions fold out on the page; on paper they are left out.
+# and nothing else; each takes seconds.
 #
 # :::{drill} precision
 # Among **all items** (AI), what is P@3 of this list? Liked items are relevant.

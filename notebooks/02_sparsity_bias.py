@@ -736,6 +736,8 @@ stated
 #
 # ## On your data
 #
+# In a clone of the book:
+#
 # ```bash
 # recbias run 02_sparsity_bias --dataset my_ratings.csv -p min_rating 4
 # ```
@@ -744,7 +746,7 @@ stated
 #
 # ## Exercises
 #
-# Five, from easy to hard: by hand, in code, and one on your own data, with starter code to be completed where the
+# Five, of three levels: by hand, in code, and one on your own data, with starter code to be completed where the
 # dots are, and a check that says whether the answer is right. The checks need the installed package and nothing
 # else.
 #

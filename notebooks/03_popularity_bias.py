@@ -71,10 +71,9 @@
 # measures what of a score is skew.
 #
 # **After this chapter you can** say why a random split makes popularity predict what is tested, whatever people
-# like; build a world without taste from any dataset, and read from it what part of a score is skew; explain why
-# the most rated items may score less than a random ranking where all are alike; and tell when a comparison
-# with Popularity says something about recommending. *About 45 minutes; all you need is
-# [precision](#sec-metrics).*
+# like; build a world without taste from any dataset, and read from it what part of a score is skew; work out what
+# a ranking by training counts scores in such a world, and why; and tell when a comparison with Popularity says
+# something about recommending. *About 45 minutes; all you need is [precision](#sec-metrics).*
 
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown
@@ -607,6 +606,8 @@ stated
 #
 # ## On your data
 #
+# In a clone of the book:
+#
 # ```bash
 # recbias run 03_popularity_bias --dataset my_ratings.csv -p min_rating 4
 # ```
@@ -617,8 +618,8 @@ stated
 #
 # ## Exercises
 #
-# Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
-# whether the answer is right. Solutions fold out on the page; on paper they are left out.
+# Five, of three levels: by hand, in code, and one on your own data, with starter code and a check that says
+# whether the answer is right.
 #
 # :::{drill} complement
 # A random split left this much of an item in training. How many **relevant test ratings** do you expect?
@@ -769,13 +770,13 @@ stated
 # :label: ex-own-counts
 # :class: research
 #
-# Count the ratings of each item in a table of your own. Which share of all ratings lies on the most popular tenth of the
-# items, rounded up to whole items?
+# Count the ratings of each item in a table of your own; one that came with a course, or was made by a simulation, does
+# not count. Which share of all ratings lies on the most popular tenth of the items, rounded up to whole items?
 #
 # ```python
 # from recbias.book.chapters.popularity_bias.exercises import check_own_counts
 #
-# counts = ...  # a list with the number of ratings of each item that has any
+# counts = ...  # the number of ratings of each item that has any, of your own table
 # check_own_counts(counts=counts, tenth=...)
 # ```
 # ````

@@ -87,9 +87,8 @@
 # no column: that would be how many of those who did *not* rate an item would like it. And of D, liked by
 # everyone who tried it, the uniform test says nothing.
 #
-# **After this chapter you can** build a uniform test, and say when data do not allow one; tell two reasons
-# apart for which Popularity may score above a random ranking even there; and choose a test by what you believe about popularity and
-# liking. You need {doc}`chapter 3 <03_popularity_bias>` and three quarters of an hour.
+# **After this chapter you can** build a uniform test, and say when data do not allow one; say what the score of
+# Popularity in such a test is made of; and choose a test by what you believe about popularity and liking. You need {doc}`chapter 3 <03_popularity_bias>` and three quarters of an hour.
 
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown
@@ -729,6 +728,8 @@ HTML(pages.options_details(results))
 #
 # ## On your data
 #
+# In a clone of the book:
+#
 # ```bash
 # recbias run 04_overcoming_popularity_bias --dataset my_ratings.csv -p min_rating 4 -p sigma 0.1
 # ```
@@ -738,7 +739,7 @@ HTML(pages.options_details(results))
 #
 # ## Exercises
 #
-# Six, from easy to hard: by hand, in code, and one on your own data, each with a check that says whether the
+# Six, of three levels: by hand, in code, and one on your own data, each with a check that says whether the
 # answer is right.
 #
 # ````{exercise} Two items, by hand

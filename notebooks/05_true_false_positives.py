@@ -84,8 +84,8 @@
 # Now misses are right, and by hits A comes last. Both counts rise with how many people rate, and nothing in
 # the columns *hits* and *misses* says in which of the two worlds one is.
 #
-# **After this chapter you can** say why hits and misses must agree where everything is judged, and need not where
-# little is; tell an observed value from a true one; say how many random judgments a comparison takes; and decide
+# **After this chapter you can** say when hits and misses must agree, and what makes
+# them differ; tell an observed value from a true one; say how many random judgments a comparison takes; and decide
 # which count to trust on data of your own, or that they cannot tell. *About 25 minutes; all you need is
 # [precision](#sec-metrics).*
 
@@ -664,6 +664,8 @@ stated
 #
 # ## On your data
 #
+# In a clone of the book:
+#
 # ```bash
 # recbias run 05_true_false_positives --dataset my_ratings.csv -p min_rating 4
 # ```
@@ -673,8 +675,8 @@ stated
 #
 # ## Exercises
 #
-# Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
-# whether the answer is right. Solutions fold out on the page; on paper they are left out.
+# Five, of three levels: by hand, in code, and one on your own data, with starter code and a check that says
+# whether the answer is right.
 #
 # :::{drill} condensed
 # What is P@3 of the **condensed** list: what the user has not rated is taken out first?

@@ -58,8 +58,8 @@
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can** tell from lists and ratings whether a loop will favour what is popular; compute
-# CI and LTI by hand, and say what neither of them notices; say which metrics of concentration are one metric
-# under several names; and put a value beside what chance gives. *About 25 minutes; all you need is the
+# CI and LTI by hand, and say what neither of them notices; find out whether a metric of concentration tells more
+# than another one; and say what a value has to be compared with. *About 25 minutes; all you need is the
 # [Gini coefficient](#metric-gini).*
 
 # %% tags=["hide-input", "remove-output"]
@@ -553,6 +553,8 @@ stated
 #
 # ## On your data
 #
+# In a clone of the book:
+#
 # ```bash
 # recbias run 06_concentration --dataset my_ratings.csv -p min_rating 4
 # ```
@@ -562,8 +564,8 @@ stated
 #
 # ## Exercises
 #
-# Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
-# whether the answer is right. Solutions fold out on the page; on paper they are left out.
+# Five, of three levels: by hand, in code, and one on your own data, with starter code and a check that says
+# whether the answer is right.
 #
 # :::{drill} gini
 # What is the **Gini coefficient** of these five counts?

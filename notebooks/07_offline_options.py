@@ -659,6 +659,8 @@ stated
 #
 # ## On your data
 #
+# In a clone of the book:
+#
 # ```bash
 # recbias run 07_offline_options --dataset my_ratings.csv -p min_rating 4
 # ```
@@ -667,8 +669,8 @@ stated
 #
 # ## Exercises
 #
-# Five, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
-# whether the answer is right. Solutions fold out on the page; on paper they are left out.
+# Five, of three levels: by hand, in code, and one on your own data, with starter code and a check that says
+# whether the answer is right.
 #
 # :::{drill} ndcg
 # What is **nDCG@3**, with the stars as gains? The list holds everything that the user has rated.

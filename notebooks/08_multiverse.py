@@ -415,6 +415,8 @@ stated
 # Names of systems are those of the [systems page](systems); the first is compared with the second, and without names
 # kNN with both readings of MF.
 #
+# In a clone of the book:
+#
 # ```bash
 # recbias run 08_multiverse --dataset my_ratings.csv -p a "Item kNN" -p b SLIM
 # ```
@@ -424,8 +426,8 @@ stated
 #
 # ## Exercises
 #
-# Four, from easy to hard: by hand, in code, and one on your own data, with starter code and a check that says
-# whether the answer is right. Solutions fold out on the page; on paper they are left out.
+# Four, of three levels: by hand, in code, and one on your own data, with starter code and a check that says
+# whether the answer is right.
 #
 # :::{drill} turning
 # Eight universes of three decisions. How many decisions **turn the winner by themselves**, from the start (– – –)?

@@ -30,7 +30,7 @@ GLUED = {
         ("{numref}`fig-1`, {ref}`here <label>`", "fig-1, here"),
         (
             "[E01](#err-e01), [page](../a.md), [DOI](https://doi.org/1)",
-            "E01, page, [DOI](https://doi.org/1)",
+            "erratum E01, page, [DOI](https://doi.org/1)",
         ),
         ("(a-label)=\n## Title\n% a comment\ntext", "## Title\ntext"),
         ("```{math}\n:label: eq-1\n\nx\n```", "$$\nx\n$$"),
@@ -59,6 +59,12 @@ GLUED = {
             'a <span class="finding" data-part="A/1" data-verdict="open">b\n{math}`c`</span> d',
             "a b\n$c$ d",
         ),
+        ("so ([why](#dev-a)), and\n([by\nhand](#sec-b)).", "so, and."),
+        (
+            "seen ([why](https://a.b)) on Last\\.fm, 1\\.",
+            "seen ([why](https://a.b)) on Last.fm, 1\\.",
+        ),
+        ("```{seealso}\nb\n```", "> **See also, in the book**\n>\n> b"),
         ("no MyST: <span>a</span>", "no MyST: <span>a</span>"),
         ("no MyST: $\\{a\\}$ `{b}` {c}", "no MyST: $\\{a\\}$ `{b}` {c}"),
     ],
@@ -83,6 +89,16 @@ def test_what_was_glued_out_of_sight_is_shown() -> None:
     assert prose.source == "0.50"
     assert code.outputs[0].data == {"text/plain": "0.5"}
     assert "{glue" in notebook.cells[0].source, "the original is left alone"
+
+
+def test_figures_have_numbers_where_they_are_shown_and_named() -> None:
+    figure = "```{glue:figure} %s\n:name: fig-%s\n\nA line.\n```"
+    texts = ["{numref}`fig-b` and {numref}`fig-c`", figure % ("a", "a"), figure % ("b", "b")]
+    cells = [nbformat.v4.new_markdown_cell(text) for text in texts]
+    plain = plain_notebook(nbformat.v4.new_notebook(cells=cells))
+    assert [cell.source for cell in plain.cells] == [
+        "Figure 2 and a figure of another page", "*Figure 1: A line.*", "*Figure 2: A line.*",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("form", ["", "s", ">6s", "d", ".2f", ".1%", "+.3g", ".3", "q"])

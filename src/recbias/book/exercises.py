@@ -57,6 +57,19 @@ def is_number(answer: object) -> bool:
         return False
 
 
+def as_list(answer: Any) -> Any:
+    """Give a numpy array or a pandas Series as the list that it holds; all else as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_list(np.array([3, 1])), as_list((3, 1)), as_list(...)
+    ([3, 1], (3, 1), Ellipsis)
+    """
+    to_list = None if isinstance(answer, type) else getattr(answer, "tolist", None)
+    return to_list() if callable(to_list) else answer
+
+
 def called(function: Callable[..., Any], *arguments: object) -> float | Checked:
     """Call a reader's function."""
     name = getattr(function, "__name__", "your function")

@@ -52,7 +52,9 @@ def course(
     Students get the chapters as notebooks, without solutions and with predictions unanswered; an
     answer sheet for each chapter, with a cell for each exercise that says whether the answer is
     right; data; the package; and a README with the line that installs it, after which nothing needs
-    a network. Exercises have three levels: warm-up by hand, core in code, research on own data.
+    a network. The key, OUT-key.md, is written beside the folder, for you: which predictions are
+    right on this data set, and the solutions. Exercises have three levels: warm-up by hand, core in
+    code, research on own data.
 
     Chapters are run on the data set once and kept in the user's cache, minutes for each where
     nothing is recorded. What students hand in is marked by `recbias grade`. The checks come with
@@ -73,6 +75,7 @@ def course(
         say=click.echo,
     )
     click.echo(f"{'students':10} {out}: hand it out, and begin with its README.md")
+    click.echo(f"{'key':10} {out}-key.md: right predictions and solutions; keep it to yourself")
     click.echo(f"{'then':10} recbias grade FOLDER, with a folder of answers for each student")
 
 

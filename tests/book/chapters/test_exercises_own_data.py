@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from recbias.book.chapters.concentration_metrics.exercises import check_own_spread
@@ -15,12 +17,13 @@ from recbias.book.chapters.overcoming_popularity_bias.exercises import (
     check_own_uniform,
     check_two_items,
 )
-from recbias.book.chapters.popularity_bias.exercises import check_own_counts
+from recbias.book.chapters.popularity_bias.exercises import check_own_counts, check_printed
 from recbias.book.chapters.sparsity_bias.exercises import check_own_thinned
 from recbias.book.chapters.true_vs_false_positive_disagreement.exercises import check_own_bounds
 from recbias.book.exercises import Checked
 
 COUNTS = [60, 40, 12, 10, 9, 8, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 2, 1, 1, 1]
+SIGNS = [[1, 1, 1], [1, -1, 0]]
 LINE = "split: ratio 0.2; lists: AI-AN-AR rel>=4; metric: nDCG@10"
 RIGHT: dict[Callable[..., Checked], dict[str, Any]] = {
     check_own_designs: {
@@ -49,7 +52,7 @@ RIGHT: dict[Callable[..., Checked], dict[str, Any]] = {
         "first": LINE, "second": LINE.replace("AI-AN", "TI-AN"), "values_first": (0.21, 0.19),
         "values_second": (0.22, 0.24), "turned": True,
     },
-    check_own_universes: {"signs": [[1, 1, 1], [1, -1, 0]], "wins": 0.667, "fewest": 2},
+    check_own_universes: {"signs": SIGNS, "wins": 0.667, "fewest": 2},
 }  # fmt: skip
 """A right answer to each."""
 
@@ -72,6 +75,7 @@ WRONG: list[tuple[Callable[..., Checked], dict[str, Any], str]] = [
     (check_own_counts, {"tenth": 0.3}, "add up the counts of the first 3 of 21 items"),
     (check_own_counts, {"counts": COUNTS[::-1], "tenth": 3 / 191}, "least popular tenth"),
     (check_own_counts, {"counts": [3, 2]}, "a table has 20 items at least"),
+    (check_own_counts, {"counts": [1] * 20, "tenth": 0.1}, "counts: all items have 1, and in no"),
     (check_own_counts, {"counts": [0, *COUNTS]}, "an item without ratings is not counted"),
     (check_two_items, {"tested": (40, 10)}, "half of the ratings go to training"),
     (check_two_items, {"left": (60, 90)}, "likes in the test are outside training, too"),
@@ -126,3 +130,19 @@ def test_a_usual_wrong_answer_is_told_what_is_wrong(
     found = check(**{**RIGHT[check], **changed})
     assert not found
     assert told in repr(found)
+
+
+@pytest.mark.parametrize("kind", [np.array, lambda values: pd.Series(values).rename("n")])
+def test_arrays_and_series_are_lists(kind: Callable[[Any], Any]) -> None:
+    printed = {"flattest": [4, 3, 3, 3, 2] + [1] * 7, "steepest": [4, 4, 3, 2, 2] + [1] * 7}
+    asked = {check: RIGHT[check] for check in RIGHT if check is not check_two_items}
+    n_lists = 0
+    for check, right in {**asked, check_printed: printed}.items():
+        given = {
+            name: kind(value) if isinstance(value, list | tuple) and name != "signs" else value
+            for name, value in right.items()
+        }
+        n_lists += sum(given[name] is not right[name] for name in right)
+        assert check(**given), check(**given)
+    assert n_lists == 12
+    assert check_own_universes(**RIGHT[check_own_universes] | {"signs": np.array(SIGNS)})

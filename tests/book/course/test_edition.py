@@ -14,6 +14,7 @@ from planted_answers import CHAPTER, twenty
 from recbias.book.course import edition
 from recbias.book.course.edition import (
     LeakError,
+    answer_key,
     answer_sheet,
     find_leaks,
     requirements,
@@ -92,6 +93,72 @@ def test_options_of_a_prediction_stay_and_what_is_told_of_them_goes() -> None:
     assert without_solutions(text) == "A\n::::{predict} Q?\n- one\n- two\n  lines\n::::\nB"
 
 
+def executed(answer: str = "Two, {numref}`fig-a`.") -> NotebookNode:
+    """Make what an executed chapter is like: a lead, a figure out of sight, a prediction."""
+    figure = nbformat.v4.new_output(
+        "display_data",
+        data={"application/papermill.record/image/svg+xml": "<svg/>"},
+        metadata={"scrapbook": {"name": "fig_a"}},
+    )
+    lead = '# Q?\n\nA is B.\n<span class="finding">It is 3.9.</span>\n\n**Do** it.\n\n'
+    lead += "```{glue:figure} fig_a\n:name: fig-a\n\nSeen.\n```"
+    asked = "::::{predict} How many?\n- one\n- two,\n  or so\n\n%s\n\n:::{right} 1 2\n:::\n::::"
+    cells = [
+        nbformat.v4.new_markdown_cell(lead),
+        nbformat.v4.new_markdown_cell("**After this chapter you can** count."),
+        nbformat.v4.new_code_cell("show()", outputs=[figure], metadata={"tags": ["remove-output"]}),
+        nbformat.v4.new_markdown_cell(f"First.\n\n{asked % answer}\n\n{asked % 'No.'}\n\nThen."),
+    ]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def test_below_each_prediction_one_commits_oneself_and_the_lead_waits() -> None:
+    made = student_notebook(executed())
+    nbformat.validate(made)
+    lead, _, code, first, commit, second, again, then = made.cells
+    assert lead.source == (
+        "# Q?\n\n<details><summary>What comes out, for after your predictions</summary>\n\n"
+        "A is B.\nIt is 3.9.\n\n**Do** it.\n\n![Figure](attachment:fig_a)\n\n*Figure 1: Seen.*\n\n"
+        "</details>"
+    )
+    assert lead.attachments == {"fig_a": {"image/svg+xml": "<svg/>"}}
+    assert code.outputs == []
+    assert first.source.startswith("First.\n\n**Predict, then look: How many?**")
+    assert commit.source.startswith("> **My prediction**")
+    assert (again.source, then.source.strip()) == (commit.source, "Then.")
+    assert "two,\n  or so" in second.source
+    assert "Two" not in told_by(made)
+    # Its twin: a lead that tells nothing is not folded.
+    told_nothing = executed()
+    told_nothing.cells[0].source = "# Q?\n\nA is B."
+    assert student_notebook(told_nothing).cells[0].source == "# Q?\n\nA is B."
+
+
+def test_the_key_says_which_options_are_right_why_and_what_solves_the_exercises() -> None:
+    tasks = chapter_tasks(find_chapter(CHAPTER))
+    key = answer_key("A", executed(), tasks)
+    assert key.startswith(
+        "# A\n\n## Prediction: How many?\n\n1. one\n2. two,\n  or so\n\n"
+        "**Right: 1 and 2.** Two, Figure 1.\n\n"
+    )
+    assert all(line in key for task in tasks for line in task.solution.splitlines())
+    assert "Prediction" not in answer_key("A", None, tasks)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_prediction_has_its_cell_and_tasks_come_by_level(name: str) -> None:
+    chapter = find_chapter(name)
+    made = student_notebook(chapter.notebook())
+    n_asked = sum(cell.source.count("**Predict, then look") for cell in made.cells)
+    n_commits = sum(cell.source.startswith("> **My prediction**") for cell in made.cells)
+    assert n_commits == n_asked > 0
+    levels = [list(LEVELS).index(task.level) for task in chapter_tasks(chapter)]
+    assert levels == sorted(levels)
+    told = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
+    for phrase in ("easy to hard", "fold out", "(fig-", "(how)", "(why)", "(more)", "Seealso"):
+        assert phrase not in told, phrase
+
+
 def test_a_solution_left_in_is_refused_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,8 +189,11 @@ def test_data_that_may_not_be_handed_on_are_refused(tmp_path: Path) -> None:
         write_course(tmp_path / "out", chapters, data=("ml-1m",), sheets_only=True)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
-    with pytest.raises(ConfigError, match="is there already"):
+    with pytest.raises(ConfigError, match="full is there already"):
         write_course(tmp_path / "full", chapters, sheets_only=True)
+    (tmp_path / "out-key.md").touch()
+    with pytest.raises(ConfigError, match=r"out-key\.md is there already"):
+        write_course(tmp_path / "out", chapters, sheets_only=True)
     assert not (tmp_path / "out").exists()
 
 
@@ -157,6 +227,8 @@ def test_two_commands_give_the_folder_and_mark_twenty_planted_answers(tmp_path: 
         "README.md", "answers", "data", wheel.name, "requirements.txt",
     ]  # fmt: skip
     tasks = chapter_tasks(find_chapter(CHAPTER))
+    key = (tmp_path / "students-key.md").read_text(encoding="utf-8")  # beside it, never inside
+    assert tasks[0].solution in key
     expected = twenty(tmp_path / "class", tasks)
     # One hands in the sheet as it was handed out.
     given = tmp_path / "students" / "answers" / f"{CHAPTER}.ipynb"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import recbias
@@ -136,6 +137,20 @@ def test_no_solution_and_no_other_answer_can_be_read(
     assert "def check_ceiling" in found[str(secrets[1])]
 
 
+def test_counts_of_pandas_are_read_as_they_are(sandbox: Sandbox) -> None:
+    tasks = chapter_tasks(find_chapter("03_popularity_bias"))
+    task = next(each for each in tasks if each.label == "ex-own-counts")
+    code = f"""from {task.module} import check_own_counts
+import pandas as pd
+table = pd.DataFrame({{"item_id": [n for n in range(30) for _ in range(30 - n)]}})
+counts = table.item_id.value_counts()
+check_own_counts(counts=counts, tenth=counts.nlargest(3).sum() / counts.sum())
+"""
+    assert mark_answer(sandbox, "s", task, code).points == 1
+    code = code.replace("counts=counts", "counts=counts.to_numpy()")
+    assert mark_answer(sandbox, "s", task, code).points == 1
+
+
 def test_an_answer_has_no_rights_and_no_way_to_new_ones(sandbox: Sandbox) -> None:
     code = """
 import ctypes, os, resource
@@ -237,6 +252,8 @@ def test_values_come_back_as_they_were_sent() -> None:
     back = decode(json.loads(json.dumps(encode(array, []))), lambda *_: None)
     assert back.dtype == np.int64
     np.testing.assert_array_equal(back, array)
+    series = pd.Series([3, 1], index=["a", "b"]).value_counts()
+    assert decode(json.loads(json.dumps(encode(series, []))), lambda *_: None) == [1, 1]
     for other in (object(), 10**18, [[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]):
         assert "a value" in repr(decode(encode(other, []), lambda *_: None))
     for wrong in ([], {"what": 1}):

@@ -16,13 +16,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
+from myst_nb.ext.glue import GLUE_PREFIX
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from recbias._system.places import cache_dir
-from recbias.book.course.tasks import LEVELS, Task, blocks, chapter_tasks
+from recbias.book.course.tasks import LEVELS, Block, Task, blocks, chapter_tasks
 from recbias.book.notebooks import Chapter, run_chapter
-from recbias.book.standalone.plain_markdown import plain_markdown, plain_notebook
+from recbias.book.standalone.plain_markdown import numbered, plain_markdown, plain_notebook
 from recbias.data.datasets import DatasetInfo, dataset_info, load_dataset
 from recbias.data.datasets.frames import frame_of
 from recbias.errors import ConfigError, RecbiasError
@@ -30,6 +31,13 @@ from recbias.experiment.store import write_atomically
 
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _OF_LIST = re.compile(r"[-*+] | +\S")
+_OPTION = re.compile(r"^:\w+: .*$", re.MULTILINE)
+_TELLS = re.compile(r'<span class="finding"|\{finding\}|\*\*\{glue:|\{glue:figure\}')
+_WITHOUT_OUTPUT = {"remove-output", "remove-cell"}
+_COMMIT = (
+    "> **My prediction** (double-click, and write before you read on): \n>\n"
+    "> Option: …  \n> Because: …  \n> How sure, in percent: …"
+)
 _JUPYTER = "jupyterlab"
 _FREE = re.compile(r"None needed|CC0|CC BY(?!-NC)")
 """How the licences of data begin that may be handed on."""
@@ -72,11 +80,22 @@ def _asked(body: Sequence[str]) -> list[str]:
 
 
 def student_notebook(run: NotebookNode) -> NotebookNode:
-    """Make an executed chapter the notebook of a student: plain, unsolved, code folded away."""
+    """Make an executed chapter the notebook of a student: plain, unsolved, code folded away.
+
+    Below each prediction is a cell to commit oneself in. What the lead says of the results is
+    folded away, since it is read before the predictions.
+    """
     run = nbformat.from_dict(run)
+    dropped = _dropped_figures(run)
+    cells: list[NotebookNode] = []
     for cell in run.cells:
         if cell.cell_type == "markdown":
-            cell.source = without_solutions(cell.source)
+            cells += [_with_figures(part, dropped) for part in _unsolved(cell)]
+        else:
+            cells.append(cell)
+    run.cells = cells
+    first = run.cells[0]
+    first.source = _lead_folded(first.source)
     notebook = plain_notebook(run)
     for number, cell in enumerate(notebook.cells):
         tags = set(cell.metadata.get("tags", []))
@@ -85,10 +104,110 @@ def student_notebook(run: NotebookNode) -> NotebookNode:
         if cell.cell_type == "code":
             if tags & {"hide-input", "remove-input", "remove-cell", "hide-cell"}:
                 cell.metadata["jupyter"] = {"source_hidden": True}
-            if tags & {"remove-output", "remove-cell"}:
+            if tags & _WITHOUT_OUTPUT:
                 cell.outputs = []
     notebook.metadata = {"kernelspec": dict(_KERNEL), "language_info": {"name": "python"}}
     return notebook
+
+
+def _unsolved(cell: NotebookNode) -> Iterator[NotebookNode]:
+    """Take the answers out of a cell, and part it below each prediction by a cell to write in."""
+    text = without_solutions(cell.source)
+    lines, start = text.splitlines(), 0
+    for block in blocks(text):
+        if block.name == "predict":
+            yield nbformat.from_dict({**cell, "source": "\n".join(lines[start : block.end])})
+            yield new_markdown_cell(_COMMIT)
+            start = block.end
+    rest = "\n".join(lines[start:])
+    if rest.strip() or not start:
+        yield nbformat.from_dict({**cell, "source": rest})
+
+
+def _lead_folded(text: str) -> str:
+    """Fold away a lead from the first paragraph that says what was found."""
+    paragraphs = text.split("\n\n")
+    told = [n for n, part in enumerate(paragraphs) if _TELLS.search(part)]
+    if not told:
+        return text
+    asked, answered = paragraphs[: told[0]], paragraphs[told[0] :]
+    fold = "<details><summary>What comes out, for after your predictions</summary>"
+    return "\n\n".join([*asked, fold, *answered, "</details>"])
+
+
+def _dropped_figures(run: NotebookNode) -> dict[str, dict[str, str]]:
+    """Find the figures of cells whose outputs students do not get, by name."""
+    return {
+        output.metadata.scrapbook.name: {kind: "".join(data)}
+        for cell in run.cells
+        if set(cell.metadata.get("tags", [])) & _WITHOUT_OUTPUT
+        for output in cell.get("outputs", [])
+        if "scrapbook" in output.metadata
+        for kind, data in (
+            (kind.removeprefix(GLUE_PREFIX), data) for kind, data in output.data.items()
+        )
+        if kind.startswith("image/")
+    }
+
+
+def _with_figures(cell: NotebookNode, figures: Mapping[str, dict[str, str]]) -> NotebookNode:
+    """Attach to a cell the figures that it places."""
+    for name, image in figures.items():
+        place = re.compile(rf"^(?=```\{{glue:figure\}} {name}$)", re.MULTILINE)
+        if place.search(cell.source):
+            cell.source = place.sub(f"![Figure](attachment:{name})\n\n", cell.source)
+            cell.setdefault("attachments", {})[name] = image
+    return cell
+
+
+def answer_key(title: str, run: NotebookNode | None, tasks: Sequence[Task]) -> str:
+    """Write what students do not get: which options are right, why, and the solutions.
+
+    Parameters
+    ----------
+    title
+        Of the chapter.
+    run
+        The executed chapter, whose results decide; None leaves the predictions out.
+    tasks
+        Its exercises.
+    """
+    parts = [f"# {title}"]
+    if run is not None:
+        plain = plain_notebook(run)  # its outputs have what the sentences name
+        run = numbered(run)
+        glued = {
+            output.metadata.scrapbook.name: output.data
+            for cell in plain.cells
+            for output in cell.get("outputs", [])
+            if "scrapbook" in output.metadata
+        }
+        parts += [
+            _resolved(block, glued)
+            for cell in run.cells
+            if cell.cell_type == "markdown"
+            for block in blocks(cell.source)
+            if block.name == "predict"
+        ]
+    for task in tasks:
+        solved = plain_markdown(_OPTION.sub("", task.solution_text).strip(), {})
+        parts.append(f"## {task.title} ({task.level}, `{task.label}`)\n\n{solved}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _resolved(block: Block, glued: Mapping[str, Mapping[str, str]]) -> str:
+    """Write a prediction with its answer and the options that are right, by number."""
+    options = _asked(block.body)
+    items = re.split(r"\n(?=[-*+] )", "\n".join(options).strip())
+    listed = [f"{n}. {item[2:]}" for n, item in enumerate(items, start=1)]
+    right = next((each.argument for each in blocks("\n".join(block.body)) if each.name == "right"),
+                 "")  # fmt: skip
+    answer = plain_markdown("\n".join(block.body[len(options) :]), glued).strip()
+    asked = plain_markdown("\n".join(listed), glued)
+    head = f"## Prediction: {plain_markdown(block.argument, glued)}"
+    words = {"none": "none of them", "open": "open on these data"}
+    which = words.get(right, right.replace(" ", " and "))
+    return f"{head}\n\n{asked}\n\n**Right: {which}.** {answer}"
 
 
 def answer_sheet(title: str, tasks: Sequence[Task]) -> NotebookNode:
@@ -104,12 +223,12 @@ def answer_sheet(title: str, tasks: Sequence[Task]) -> NotebookNode:
             id="how",
         )
     ]
-    for level, how in LEVELS.items():
-        for task in (each for each in tasks if each.level == level):
-            text = plain_markdown(f"## {task.title}\n\n*{level}, {how}*\n\n{task.text}", {})
-            code = f"# task: {task.label}\n{task.starter.rstrip()}"
-            cells.append(new_markdown_cell(text, id=f"{task.label}-asks"))
-            cells.append(new_code_cell(code, id=task.label))
+    for task in tasks:
+        level = f"*{task.level}, {LEVELS[task.level]}*"
+        text = plain_markdown(f"## {task.title}\n\n{level}\n\n{task.text}", {})
+        code = f"# task: {task.label}\n{task.starter.rstrip()}"
+        cells.append(new_markdown_cell(text, id=f"{task.label}-asks"))
+        cells.append(new_code_cell(code, id=task.label))
     metadata = {"kernelspec": dict(_KERNEL), "language_info": {"name": "python"}}
     return new_notebook(cells=cells, metadata=metadata)
 
@@ -179,7 +298,9 @@ def write_course(
     sheets_only: bool = False,
     say: Callable[[str], object] = lambda _: None,
 ) -> None:
-    """Write the folder that students get.
+    """Write the folder that students get, and beside it the key that they do not get.
+
+    The key, ``OUT-key.md``, has what is right of each prediction on `dataset`, and the solutions.
 
     Parameters
     ----------
@@ -201,7 +322,8 @@ def write_course(
     Raises
     ------
     ConfigError
-        If `out` is not empty, data may not be handed on, or no wheel can be built.
+        If `out` is not empty, its key is there, data may not be handed on, or no wheel can be
+        built.
     LeakError
         If a file would hold a solution.
     """
@@ -214,6 +336,9 @@ def write_course(
                 f"{info.name} may not be handed on: {' '.join(info.licence.split())}\n"
                 "students get it from its publisher: `recbias data info` says where"
             )
+    key = out.with_name(f"{out.name}-key.md")
+    if key.exists():
+        raise ConfigError(f"{key} is there already\nname another folder, or remove it first")
     hidden = {name: lines for chapter in chapters for name, lines in secrets(chapter).items()}
     files: dict[str, bytes] = {}
 
@@ -225,13 +350,16 @@ def write_course(
             )
         files[name] = nbformat.writes(notebook).encode()
 
+    keys = []
     for chapter in chapters:
-        add(f"answers/{chapter.name}.ipynb", answer_sheet(_title(chapter), chapter_tasks(chapter)))
+        title, tasks, run = _title(chapter), chapter_tasks(chapter), None
+        add(f"answers/{chapter.name}.ipynb", answer_sheet(title, tasks))
         if not sheets_only:
             say(f"{'runs':10} {chapter.name} on {dataset}, unless it was run before")
             executed = run_chapter(chapter, dataset, progress=True, build=cache_dir())
             run = nbformat.read(executed, as_version=4)
             add(f"notebooks/{chapter.name}.ipynb", student_notebook(run))
+        keys.append(answer_key(title, run, tasks))
     for info in infos:
         files[f"data/{info.name}.csv"] = _table(info.name)
     with tempfile.TemporaryDirectory() as folder:
@@ -242,6 +370,7 @@ def write_course(
     files["requirements.txt"] = requirements(wheel.name).encode()
     files["README.md"] = _readme(chapters, infos, sheets_only).encode()
     _write_folder(out, files)
+    write_atomically(key, "\n".join(keys).encode())
 
 
 def _title(chapter: Chapter) -> str:
@@ -313,8 +442,13 @@ def _readme(chapters: Sequence[Chapter], infos: Sequence[DatasetInfo], sheets_on
         ""
         if sheets_only
         else (
-            "`notebooks` holds the chapters, to be read and run. Commit yourself on each "
-            "prediction before you read on.\n"
+            "`notebooks` holds the chapters with their results, to be read; nothing has to be "
+            "run. Write each prediction into the cell below it before you read on: what came out "
+            "stands further down, and whoever teaches has the key. If you run a chapter: cells "
+            "that call `run`, `measure` or `simulated` compute, some of them for minutes (one of "
+            "chapter 3 more than three with `workers = 1`); the others take seconds. Names such "
+            "as BCC17-C-UNIF are claims of the papers, E04 and the like their errata; both are "
+            "listed in the book.\n\n"
         )
     )
     return f"""# Biases in offline recommender evaluation: a course

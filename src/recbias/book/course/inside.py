@@ -26,8 +26,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas  # noqa: F401 - loaded once, so that no answer waits for it
-import scipy.stats  # noqa: F401 - as well
+import pandas
+import scipy.stats  # noqa: F401 - loaded once, so that no answer waits for it
 
 _NEW_NS, _NEW_UTS, _NEW_IPC = 0x00020000, 0x04000000, 0x08000000
 _NEW_USER, _NEW_PID, _NEW_NET = 0x10000000, 0x20000000, 0x40000000
@@ -63,6 +63,8 @@ def encode(value: object, functions: list[Callable[..., Any]], depth: int = 0) -
         return {"fraction": parts} if all(isinstance(part, int) for part in parts) else parts[0]
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         return {"array": value.tolist(), "kind": value.dtype.kind, "shape": value.shape}
+    if isinstance(value, pandas.Series | pandas.Index):
+        value = value.tolist()
     for kind, name in ((list, "list"), (tuple, "tuple"), (set, "set"), (frozenset, "set")):
         if isinstance(value, kind):
             return {name: [encode(part, functions, depth + 1) for part in value]}

@@ -160,9 +160,10 @@ class Sandbox:
         # A clone is hidden, and the environment within it is shown.
         within = {
             folder: [
-                Path(path).relative_to(folder).parts[0]
+                part
                 for path in self._shown
                 if path.startswith(f"{folder}/")
+                for part in Path(path).relative_to(folder).parts[:1]
             ]
             for folder in self._hidden
         }

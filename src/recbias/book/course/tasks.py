@@ -106,7 +106,7 @@ def chapters_with_tasks() -> list[Chapter]:
 
 
 def chapter_tasks(chapter: Chapter) -> list[Task]:
-    """Read the exercises of a chapter.
+    """Read the exercises of a chapter, by level: so sheets, marks and feedback have one order.
 
     Raises
     ------
@@ -120,7 +120,8 @@ def chapter_tasks(chapter: Chapter) -> list[Task]:
         for block in found
         if block.name == "solution"
     }
-    return [_task(chapter, block, solutions) for block in found if block.name == "exercise"]
+    tasks = [_task(chapter, block, solutions) for block in found if block.name == "exercise"]
+    return sorted(tasks, key=lambda task: list(LEVELS).index(task.level))
 
 
 def _task(chapter: Chapter, block: Block, solutions: dict[str, str]) -> Task:

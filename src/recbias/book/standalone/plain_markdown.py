@@ -20,6 +20,12 @@ _FENCE = re.compile(r"(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:+-]+)\} ?(?P<argument
 _ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}(?P<ticks>`+)(?P<text>.+?)(?P=ticks)", re.DOTALL)
 _TITLED = re.compile(r"(?P<title>.*?)\s*<[^<>]+>$", re.DOTALL)
 _INNER_LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?![a-z]+:)[^()]*\)")
+_ASIDE = re.compile(r"\s*\(\[[^\[\]]+\]\((?![a-z]+:)[^()]*\)\)")
+"""A link within the book, alone in parentheses: it leads nowhere here."""
+_ERRATUM = re.compile(r"\[(E\d+)\]\(#err-[^()]*\)")
+_ESCAPED_DOT = re.compile(r"(?<=[^\W\d])\\\.(?=\w)")
+_NAMED = re.compile(r"^:name: (fig-\S+)\n\n", re.MULTILINE)
+_NUMBER = re.compile(r"\{numref\}`([^`<>]+)`")
 _OF_LIST = re.compile(r"[-*+] | +\S")
 _FINDING = re.compile(r'<span class="finding"[^>]*>(.*?)</span>', re.DOTALL)
 _DROPPED = {"bibliography", "drill", "exercise-end", "right", "solution-end", "tableofcontents"}
@@ -27,7 +33,7 @@ _DROPPED = {"bibliography", "drill", "exercise-end", "right", "solution-end", "t
 
 def plain_notebook(notebook: NotebookNode) -> NotebookNode:
     """Rewrite the Markdown cells of an executed notebook."""
-    notebook = nbformat.from_dict(notebook)
+    notebook = numbered(notebook)
     glued: dict[str, Mime] = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -40,6 +46,20 @@ def plain_notebook(notebook: NotebookNode) -> NotebookNode:
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = plain_markdown(cell.source, glued)
+    return notebook
+
+
+def numbered(notebook: NotebookNode) -> NotebookNode:
+    """Give the figures of a notebook numbers, in their captions and where they are referred to."""
+    notebook = nbformat.from_dict(notebook)
+    prose = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    names = [name for cell in prose for name in _NAMED.findall(cell.source)]
+    numbers = {name: f"Figure {n}" for n, name in enumerate(dict.fromkeys(names), start=1)}
+    for cell in prose:
+        cell.source = _NUMBER.sub(
+            lambda role: numbers.get(role[1], "a figure of another page"), cell.source
+        )
+        cell.source = _NAMED.sub(lambda name: f"{name[0]}{numbers[name[1]]}: ", cell.source)
     return notebook
 
 
@@ -58,8 +78,9 @@ def plain_markdown(text: str, glued: Mapping[str, Mime]) -> str:
 
     def flush() -> None:
         if prose:  # a role or a link may run over several lines
-            text = _ROLE.sub(lambda role: _role(role, glued), "\n".join(prose))
-            out.append(_INNER_LINK.sub(r"\1", text))
+            text = _ERRATUM.sub(r"erratum \1", _ASIDE.sub("", "\n".join(prose)))
+            text = _ROLE.sub(lambda role: _role(role, glued), text)
+            out.append(_ESCAPED_DOT.sub(".", _INNER_LINK.sub(r"\1", text)))
             prose.clear()
 
     while lines:
@@ -98,7 +119,7 @@ def _directive(name: str, argument: str, body: list[str], glued: Mapping[str, Mi
         return _question(plain_markdown(argument, glued), inner)
     if name in {"glue", "glue:any", "glue:figure", "figure", "image"}:
         return [f"*{line}*" if line.strip() else "" for line in inner]
-    kind = name.removesuffix("-start").capitalize()
+    kind = {"seealso": "See also, in the book"}.get(name, name.removesuffix("-start").capitalize())
     if name in {"admonition", "dropdown"}:
         kind, argument = argument, ""
     if name.startswith("solution"):

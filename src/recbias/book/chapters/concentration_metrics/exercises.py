@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from recbias.book.exercises import Checked, called, is_number, not_yet, right, unfit
+from recbias.book.exercises import Checked, as_list, called, is_number, not_yet, right, unfit
 from recbias.book.html import number_word
 
 _CASES = (
@@ -197,6 +197,7 @@ def check_own_spread(
     ... )
     Not yet: more_even: Gini is 0 if all have the same, and 0.250 is nearer to it than 0.500.
     """
+    rated, listed = as_list(rated), as_list(listed)
     for name, counts in (("rated", rated), ("listed", listed)):
         if isinstance(counts, str) or not isinstance(counts, Sequence) or ... in counts:
             return not_yet(f"{name}: give a count for each item in place of the dots.")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from recbias.book.exercises import Checked, called, is_number, not_yet, right, unfit
+from recbias.book.exercises import Checked, as_list, called, is_number, not_yet, right, unfit
 from recbias.multiverse.summary import nearest_flips, shapley
 
 
@@ -122,6 +122,7 @@ def check_own_universes(*, signs: Sequence[object], wins: float, fewest: int) ->
     >>> check_own_universes(signs=[[1, 1, 1], [1, -1, 0]], wins=0.8, fewest=2)
     Not yet: wins: a universe with a tie is one, too: 4 of 6.
     """
+    signs = as_list(signs)
     if isinstance(signs, str) or not isinstance(signs, Sequence) or "Ellipsis" in repr(signs):
         return not_yet("signs: give a list of lists of signs in place of the dots.")
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from recbias.book.exercises import Checked, called, is_number, not_yet, right
+from recbias.book.exercises import Checked, as_list, called, is_number, not_yet, right
 from recbias.errors import ConfigError
 from recbias.experiment.options import Options
 
@@ -218,6 +218,7 @@ def check_own_turn(
     ... )
     Not yet: the lines differ in lists and metric. Change one thing, so that one knows what did it.
     """
+    values_first, values_second = as_list(values_first), as_list(values_second)
     read = []
     for name, line in (("first", first), ("second", second)):
         if not isinstance(line, str) or "..." in line:

@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import groupby
 
-from recbias.book.exercises import Checked, called, is_near, is_number, not_yet, right, unfit
+from recbias.book.exercises import (
+    Checked,
+    as_list,
+    called,
+    is_near,
+    is_number,
+    not_yet,
+    right,
+    unfit,
+)
 
 _TOLERANCE = 1e-9
 
@@ -253,6 +262,7 @@ def check_own_uniform(
     ... )
     Not yet: kept: it is lead_uniform over lead_plain, 0.0909.
     """
+    plain, uniform = as_list(plain), as_list(uniform)
     for name, pair in (("plain", plain), ("uniform", uniform)):
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             return not_yet(f"{name}: two numbers, of Popularity and Random, in place of the dots.")

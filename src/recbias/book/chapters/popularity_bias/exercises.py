@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recbias.book.exercises import Checked, called, is_number, not_yet, right
+from recbias.book.exercises import Checked, as_list, called, is_number, not_yet, right
 from recbias.data.simulation import CountOptions, count_world, make_world
 from recbias.errors import ConfigError
 
@@ -126,7 +126,8 @@ def check_printed(*, flattest: Sequence[int], steepest: Sequence[int]) -> Checke
     wrong = []
     ginis = [_gini(counts) for counts in _fitting()]
     best = {"flattest": min(ginis), "steepest": max(ginis)}
-    for name, counts in {"flattest": flattest, "steepest": steepest}.items():
+    for name, given in {"flattest": flattest, "steepest": steepest}.items():
+        counts = as_list(given)
         if not isinstance(counts, Sequence) or isinstance(counts, str):
             wrong.append(f"{name}: give a list in place of the dots")
         elif not all(is_number(count) and count == int(count) and count > 0 for count in counts):
@@ -213,12 +214,18 @@ def check_own_counts(*, counts: Sequence[int], tenth: float) -> Checked:
     >>> check_own_counts(counts=[30, 5, *[1] * 18], tenth=35)
     Not yet: tenth: a share, from 0 to 1; of 53 ratings the first 2 items have how many?
     """
+    counts = as_list(counts)
     if isinstance(counts, str) or not isinstance(counts, Sequence) or ... in counts:
         return not_yet("counts: give the number of ratings of each item in place of the dots.")
     if not all(is_number(count) and count == int(count) and count > 0 for count in counts):
         return not_yet("counts: whole numbers from 1 on; an item without ratings is not counted.")
     if len(counts) < 20:
         return not_yet("counts: a table has 20 items at least; give those of all of them.")
+    if min(counts) == max(counts):
+        return not_yet(
+            f"counts: all items have {counts[0]:g}, and in no data set do they. Count the ratings "
+            "of each item in your own table."
+        )
     falling, first = sorted(counts, reverse=True), -(-len(counts) // 10)
     wanted = sum(falling[:first]) / sum(counts)
     if not is_number(tenth):
