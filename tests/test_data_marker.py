@@ -2,11 +2,10 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from conftest import is_drawn
 
 SUITE = """
 import os, pytest
@@ -50,7 +49,17 @@ def test_who_forgets_the_marker_fails_with_and_without_data(
     assert "FAILED test_suite.py::test_that_forgot_its_marker" in done.stdout
 
 
-def test_every_file_is_drawn_by_about_half_of_all_texts() -> None:
+@pytest.fixture
+def is_drawn(pytestconfig: pytest.Config) -> Callable[[str, str], bool]:
+    """The suite's own rule; several folders have a module of its name."""
+    plugins = pytestconfig.pluginmanager.get_plugins()
+    (rule,) = (each.is_drawn for each in plugins if hasattr(each, "is_drawn"))
+    return rule
+
+
+def test_every_file_is_drawn_by_about_half_of_all_texts(
+    is_drawn: Callable[[str, str], bool],
+) -> None:
     names = {path.name for path in Path(__file__).parent.rglob("test_*.py")}
     drawn = {name: sum(is_drawn(name, f"commit {n}") for n in range(400)) for name in names}
     # Seven standard deviations, 10, on either side: once in 10^12 files.
@@ -58,7 +67,9 @@ def test_every_file_is_drawn_by_about_half_of_all_texts() -> None:
 
 
 @pytest.mark.slow
-def test_what_a_text_draws_runs_whole_and_nothing_else(tmp_path: Path) -> None:
+def test_what_a_text_draws_runs_whole_and_nothing_else(
+    tmp_path: Path, is_drawn: Callable[[str, str], bool]
+) -> None:
     rules = (Path(__file__).parent / "conftest.py").read_text(encoding="utf-8")
     (tmp_path / "conftest.py").write_text(rules, encoding="utf-8")
     names = [f"test_{letter}.py" for letter in "abcdef"]

@@ -270,6 +270,7 @@ def test_own_findings_follow_the_values(flat):
     assert own_verdicts(flat) == {
         "ONE-NAME-BEYOND-MODELS": "open",
         "ONE-NAME-WITHOUT-CHANCE": "open",
+        "ONE-NAME-RANGE": "refuted",
         "SUM-OVER-MEAN": "open",
         "SHRINKAGE": "open",
         "DISLIKES-PER-LIKE": "open",
@@ -291,6 +292,8 @@ def test_own_findings_follow_the_values(flat):
 
 
 def test_the_gap_of_a_name_is_held_against_that_of_trained_models(flat):
+    far = flat | {"LibRec 2, k=20": 0.049}
+    assert own_verdicts(far)["ONE-NAME-RANGE"] == "holds"
     name = "ONE-NAME-BEYOND-MODELS"
     wide = flat | {"LibRec 2, k=20": 0.01}
     assert own_verdicts(wide)[name] == "holds"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ def test_solutions_on_the_page_are_right_and_starters_are_not() -> None:
     blocks = re.findall(r"````\{(exercise|solution)\}.*?\n```python\n(.*?)```", text, re.DOTALL)
     assert [kind for kind, _ in blocks] == ["exercise", "solution"] * 4
     for kind, code in blocks:
-        lines = code.strip().splitlines()
+        *statements, last = ast.parse(code).body
+        assert isinstance(last, ast.Expr)
         scope: dict[str, Any] = {}
-        exec("\n".join(lines[:-1]), scope)  # noqa: S102
-        found = eval(lines[-1], scope)  # noqa: S307
+        exec(compile(ast.Module(statements, []), "<task>", "exec"), scope)  # noqa: S102
+        found = eval(compile(ast.Expression(last.value), "<task>", "eval"), scope)  # noqa: S307
         assert bool(found) == (kind == "solution"), code
 
 
