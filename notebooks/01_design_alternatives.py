@@ -918,8 +918,8 @@ stated
 # ````{solution} ex-toy
 # :class: dropdown
 #
-# By training ratings the items come as a, e, h, d, g, b, c, f; h has no test rating and is no target.
-# The first two targets of users A to F are g c, g b, d g, a e, a d and e d.
+# By training ratings the items come as e, h, a, d, g, b, c, f; h has no test rating and is no target.
+# The first two targets of users A to F are a g, g b, d g, e a, a d and e d.
 #
 # ```python
 # from recbias.book.chapters.design_alternatives.exercises import check_toy

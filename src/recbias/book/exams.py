@@ -94,7 +94,8 @@ class Exam:
     def markdown(self, *, key: bool = False) -> str:
         """Write the exam, or its key, as Markdown."""
         points = sum(task.points for task in self.tasks)
-        head = f"Class {self.seed}. {points} points. " + (
+        # The seed stays unsaid: who knows it makes the key.
+        head = f"{points} points. " + (
             "The key: for the teacher alone." if key else "Give three digits behind the point."
         )
         lines = [f"# {self.title}", "", head, ""]
@@ -380,9 +381,9 @@ def _floor(of: _Class) -> Task:
                 f"{rated} rated places, each relevant with {relevant}/{tested}",
             ),
             Question(
-                "Does it follow that the rest of the score is taste? (yes or no)",
+                "Does it follow that the difference between the two is taste? (yes or no)",
                 "no",
-                "taste and skew work together in the ratings: it is a floor to compare with",
+                "taste and skew work together in who rated what, and chance moves both",
                 points=1,
             ),
         ),

@@ -200,6 +200,25 @@ def toy_values(
     return tuple(sum(of, Fraction(0)) / len(of) for of in (of_users, of_runs, of_tested))
 
 
+def test_the_words_of_the_toy_solution_follow_from_its_table() -> None:
+    head, _, *lines = TOY.strip().splitlines()
+    items = [cell.strip() for cell in head.split("|")[2:-1]]
+    rows = [[cell.strip() for cell in line.split("|")[2:-1]] for line in lines]
+    trained = {
+        item: sum(row[place] != "" and "[" not in row[place] for row in rows)
+        for place, item in enumerate(items)
+    }
+    order = sorted(items, key=lambda item: (-trained[item], item))
+    tested = {item for place, item in enumerate(items) if any("[" in row[place] for row in rows)}
+    first = [
+        " ".join([item for item in order if item in tested and of[item][:1] in ("", "[")][:2])
+        for of in (dict(zip(items, row, strict=True)) for row in rows)
+    ]
+    text = (NOTEBOOKS / "01_design_alternatives.py").read_text(encoding="utf-8")
+    assert f"the items come as {', '.join(order)};" in text
+    assert f"users A to F are {', '.join(first[:-1])} and {first[-1]}." in text
+
+
 TOY_MISTAKES = [
     ({"counted": "both"}, 3),  # leakage
     ({"counted": "test"}, 3),
