@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,11 +79,18 @@ def outcomes(folder: Path | None = None) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def _measured(measure: str, known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    kind, _, name = measure.partition(" ")
-    if kind == "ci":
-        yield f"at every change: {escape(name)}"
-    elif kind == "prove":
+def _measured(measures: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    always = [each for each in measures if not each.startswith("prove ")]
+    if always:
+        names = (
+            escape(each.removeprefix("ci ")) if each.startswith("ci ") else f"<code>{each}</code>"
+            for each in always
+        )
+        yield f"at every change: {', '.join(names)}"
+    for measure in measures:
+        kind, _, name = measure.partition(" ")
+        if kind != "prove":
+            continue
         steps = [step for step in known if step == name or step.startswith(f"{name}/")]
         if not steps:
             yield f"<code>make prove</code>, {escape(name)}: <strong>not run</strong>"
@@ -94,8 +101,6 @@ def _measured(measure: str, known: Mapping[str, Mapping[str, Any]]) -> Iterator[
                 f"{escape(step)}, {found['date']} at {found['revision'][:8] or 'no commit'}: "
                 f"{outcome} in {found['seconds'] / 60:.0f} min; {escape(found['said'])}"
             )
-    else:
-        yield f"at every change: <code>{escape(measure)}</code>"
 
 
 def proof_html() -> str:
@@ -109,7 +114,7 @@ def proof_html() -> str:
     known = outcomes()
     rows = "".join(
         f"<tr><th>{goal.name}</th><td>{escape(goal.goal)}</td><td><ul>"
-        + "".join(f"<li>{said}</li>" for each in goal.by for said in _measured(each, known))
+        + "".join(f"<li>{said}</li>" for said in _measured(goal.by, known))
         + "</ul></td></tr>"
         for goal in goals()
     )
