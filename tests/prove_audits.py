@@ -29,7 +29,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Self, TextIO
 
@@ -235,24 +235,38 @@ def main() -> int:
     given = parser.parse_args()
     rows, file = kept_rows("found")
     n_worlds = math.ceil(given.audits / N_EACH / len(KINDS) / len(SIZES))
-    done = {(row["kind"], row["size"], row["number"]) for row in rows}
     every = [(kind, size, n) for n in range(n_worlds) for size in SIZES for kind in KINDS]
+    judge_worlds(every, audited, rows, file, given.cpu_minutes)
+    return int(not judged(rows))
+
+
+def judge_worlds(
+    every: Iterable[tuple[str, int, int]],
+    judge: Callable[[str, int, int], list[dict[str, Any]]],
+    rows: list[dict[str, Any]],
+    file: TextIO,
+    minutes: float,
+) -> None:
+    """Judge the worlds that were not judged before, each in cells of its own, while time is left.
+
+    What is found is added to the rows and written to the file, all of a world in one write, so
+    that a world that is stopped is judged again.
+    """
+    done = {(row["kind"], row["size"], row["number"]) for row in rows}
     with file:
         for of in every:
             if of in done:
                 continue
-            if time.process_time() > 60 * given.cpu_minutes:
-                print(f"stopped after {given.cpu_minutes} minutes")
+            if time.process_time() > 60 * minutes:
+                print(f"stopped after {minutes} minutes")
                 break
             with tempfile.TemporaryDirectory() as folder:
                 os.environ["RECBIAS_CELLS"] = folder
-                found = audited(*of)
+                found = judge(*of)
             rows += found
-            # All comparisons in one write, so that a world that is stopped is judged again.
             file.write("".join(json.dumps(row) + "\n" for row in found))
             file.flush()
     print(f"{time.process_time() / 60:.1f} minutes of a processor")
-    return int(not judged(rows))
 
 
 def kept_rows(name: str) -> tuple[list[dict[str, Any]], TextIO]:

@@ -17,12 +17,10 @@ Worlds that were judged at this revision are kept under ``_build/prove`` and not
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +31,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import binomtest
 
-from prove_audits import KINDS, SIZES, SPLIT, Noisy, Taste, kept_rows, world
+from prove_audits import KINDS, SIZES, SPLIT, Noisy, Taste, judge_worlds, kept_rows, world
 from recbias import System, load_dataset, run
 from recbias._system.streams import stream
 from recbias.audit import signals
@@ -344,23 +342,10 @@ def main() -> int:
     parser.add_argument("--cpu-minutes", type=float, default=math.inf)
     given = parser.parse_args()
     rows, file = kept_rows(f"warned-{given.first}")
-    done = {(row["kind"], row["size"], row["number"]) for row in rows}
     n_each = math.ceil(given.worlds / len(KINDS) / len(SIZES))
-    with file:
-        for of in [(kind, size, given.first + n)
-                   for n in range(n_each) for size in SIZES for kind in KINDS]:  # fmt: skip
-            if of in done:
-                continue
-            if time.process_time() > 60 * given.cpu_minutes:
-                print(f"stopped after {given.cpu_minutes} minutes")
-                break
-            with tempfile.TemporaryDirectory() as folder:
-                os.environ["RECBIAS_CELLS"] = folder
-                found = warned(*of)
-            rows += found
-            file.write("".join(json.dumps(row) + "\n" for row in found))
-            file.flush()
-    print(f"{time.process_time() / 60:.1f} minutes of a processor")
+    every = [(kind, size, given.first + n)
+             for n in range(n_each) for size in SIZES for kind in KINDS]  # fmt: skip
+    judge_worlds(every, warned, rows, file, given.cpu_minutes)
     return int(not judged(rows))
 
 
