@@ -16,7 +16,15 @@ from recbias.experiment.options import Options
 from recbias.experiment.typesetting import latex_text
 from recbias.multiverse.universes import N_FLIPS
 
-__all__ = ["check_book", "page_of", "percent", "side_by_side"]
+__all__ = [
+    "COMPARED",
+    "check_book",
+    "compared",
+    "compared_cells",
+    "page_of",
+    "percent",
+    "side_by_side",
+]
 
 _SIGNS = {"holds": "✓", "does not hold": "✗", "open": "?"}
 _SHOWN_SIGNALS = 3
@@ -80,33 +88,64 @@ def page_of(record: Mapping[str, Any]) -> str:
     return _whole(f"{title}: {sentence['answer']}", filter(None, parts))
 
 
+COMPARED = (
+    "sentence", "answer", "lead, 95 % interval", "designs", "won", "lost", "changes that turn it",
+    "warnings",
+)  # fmt: skip
+"""Heads of the columns in which audits stand side by side."""
+
+
+def compared(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what one row of audits side by side says, of the record of one: no user, no item.
+
+    Returns
+    -------
+    dict
+        ``a``, ``b``, ``data``, ``design`` and ``answer`` as text; ``lead`` with the ends ``low``
+        and ``high`` of its interval; how many ``designs`` there are, and the shares ``won`` and
+        ``lost``; ``changes`` that turn the winner (None: none do); ``warnings``, joined.
+    """
+    sentence, found = record["sentence"], record["multiverse"]
+    shares = found["shares"]["decisions"]
+    fired = [signal["name"] for signal in record["signals"] if signal["fires"]]
+    return {
+        "a": sentence["a"],
+        "b": sentence["b"],
+        "data": record["data"]["title"],
+        "design": sentence.get("design", ""),
+        "answer": sentence["answer"],
+        **{name: record["own"]["lead"][name] for name in ("lead", "low", "high")},
+        "designs": found["universes"],
+        "won": shares["wins"],
+        "lost": shares["loses"],
+        "changes": found["changes"],
+        "warnings": "; ".join(fired),
+    }
+
+
+def compared_cells(row: Mapping[str, Any]) -> list[str]:
+    """Write a row of `compared` under the heads `COMPARED`, in HTML."""
+    changes = row["changes"]
+    return [
+        f"{escape(row['a'])} beats {escape(row['b'])}<br>"
+        f"<span class='soft'>{escape(row['data'])}. {escape(row['design'])}</span>",
+        _badge(row["answer"]),
+        _lead(row),
+        f"{row['designs']:,}",
+        percent(row["won"]),
+        percent(row["lost"]),
+        "–" if changes is None else f"{changes:.0f}",
+        escape(row["warnings"]) or "none",
+    ]
+
+
 def side_by_side(records: Sequence[Mapping[str, Any]]) -> str:
     """Write one page of several audits: what each says, and what it rests on."""
-    rows = []
-    for record in records:
-        sentence, found = record["sentence"], record["multiverse"]
-        fired = [signal["name"] for signal in record["signals"] if signal["fires"]]
-        changes = found["changes"]
-        rows.append(
-            [
-                f"{escape(sentence['a'])} beats {escape(sentence['b'])}<br>"
-                f"<span class='soft'>{escape(record['data']['title'])}. "
-                f"{escape(sentence.get('design', ''))}</span>",
-                _badge(sentence["answer"]),
-                _lead(record["own"]["lead"]),
-                f"{found['universes']:,}",
-                percent(found["shares"]["decisions"]["wins"]),
-                percent(found["shares"]["decisions"]["loses"]),
-                "–" if changes is None else str(changes),
-                escape("; ".join(fired)) or "none",
-            ]
-        )
-    heads = ["sentence", "answer", "lead, 95 % interval", "designs", "won", "lost",
-             "changes that turn it", "warnings"]  # fmt: skip
+    table = _table(COMPARED, [compared_cells(compared(record)) for record in records])
     rule = escape(rule_said("A", "B"))
     return _whole(
         "Audits side by side",
-        ["<h1>Audits side by side</h1>", _table(heads, rows), f"<p class='soft'>{rule}</p>"],
+        ["<h1>Audits side by side</h1>", table, f"<p class='soft'>{rule}</p>"],
     )
 
 
