@@ -227,7 +227,7 @@ def test_data_frames_are_scores_too(table: Path, folds: Path) -> None:
     with pytest.raises(ConfigError, match="expected a path, a DataFrame, or a list"):
         FromScores([1])
     for some in (frames[:1], [*frames, frames[0]]):
-        with pytest.raises(DataError, match=f"scores of {len(some)} folds, but the split has 2"):
+        with pytest.raises(DataError, match=f"scores of {len(some)} folds?, but the split has 2"):
             run(grid(table, FromScores(some)))
 
 
@@ -310,6 +310,11 @@ def trained(copy: Path) -> None:
     (copy / "fold-2/lists.trec").write_text((copy / "fold-2/lists.trec").read_text() + line + "\n")
 
 
+def trained_alone(copy: Path) -> None:
+    pairs = pd.read_csv(copy / "fold-2/train.csv")[["user_id", "item_id"]]
+    pairs.assign(score=range(len(pairs))).to_csv(copy / "fold-2/scores.csv", index=False)
+
+
 def other_split(copy: Path) -> None:
     record = json.loads((copy / "split.json").read_text())
     (copy / "split.json").write_text(json.dumps({**record, "train": record["train"][::-1]}))
@@ -333,6 +338,8 @@ def other_split(copy: Path) -> None:
             r"trec:2: fold 2, user 1, item 150",
         ),
         ("lists.trec", add("lists.trec", "1 1"), "trec:2: too few fields for user Q0"),
+        ("scores.csv", add("scores.csv", "1,,0.5"), r"csv:2: no item in column 'item_id'"),
+        ("scores.csv", trained_alone, r"csv:2: fold 2, user .* the user has the item in training"),
         ("lists.trec", trained, "a list with an item of the user's training ratings"),
         ("scores.csv", other_split, "is of another split or other data than is measured"),
         (
@@ -343,7 +350,7 @@ def other_split(copy: Path) -> None:
         (
             "scores.csv",
             lambda copy: (copy / "fold-2/scores.csv").unlink(),
-            "scores of 1 folds",
+            "scores of 1 fold, but the split has",
         ),
         (
             "scores.csv",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from shlex import quote
 from typing import Any
 
 import pandas as pd
@@ -21,7 +22,16 @@ from recbias.experiment.makers import Table, maker
 from recbias.experiment.results import load_result, recorded_datasets, results_dir, stored_results
 from recbias.recommenders import line_up
 
-__all__ = ["CHAPTER", "PAIRS", "audited", "audits_html", "everywhere", "kept_name", "sentences"]
+__all__ = [
+    "CHAPTER",
+    "PAIRS",
+    "audited",
+    "audits_html",
+    "commands_html",
+    "everywhere",
+    "kept_name",
+    "sentences",
+]
 
 CHAPTER = "audits"
 """Name of the notebook, under which its results are stored."""
@@ -135,9 +145,21 @@ def audits_html(found: Mapping[str, Sequence[Table]]) -> str:
     return f"{table_html(COMPARED, rows, style='')}<p>{escape(rule_said('A', 'B'))}</p>"
 
 
+def commands_html() -> str:
+    """Write the commands that repeat what is recorded, for the first of its data sets."""
+    dataset, tables = next(iter(everywhere().items()))
+    grid = Grid.from_dict(tables[0].given["grid"])
+    a, b = (quote(system.name) for system in grid.systems)
+    (protocol,) = grid.protocols.values()
+    lines = (
+        f"recbias audit {dataset} --a {a} --b {b} --protocol {quote(protocol)} --no-ledger",
+        f"recbias run {CHAPTER} --dataset {dataset} --record",
+    )
+    return f"<pre>{escape(chr(10).join(lines))}</pre>"
+
+
 def _cells(row: Mapping[Any, Any]) -> list[str]:
     """Write a row as the command does, its answer as the verdicts of the book."""
-    cells = compared_cells({**row, "changes": None if math.isnan(row["changes"]) else row["changes"]})
-    kinds = {"holds": "holds", "does not hold": "refuted", "open": "open"}
-    label = badge(kinds[row["answer"]]).replace(f">{kinds[row['answer']]}<", f">{row['answer']}<")
-    return [cells[0], label, *cells[2:]]
+    changes = None if math.isnan(row["changes"]) else row["changes"]
+    cells = compared_cells({**row, "changes": changes})
+    return [cells[0], badge(row["answer"]), *cells[2:]]

@@ -841,9 +841,7 @@ def warn_of_other_share(splits: Sequence[Split]) -> None:
     )
 
 
-def _too_few(
-    rule: SplitRule, ratings: Ratings, small: npt.NDArray[np.intp], n_out: int
-) -> str:
+def _too_few(rule: SplitRule, ratings: Ratings, small: npt.NDArray[np.intp], n_out: int) -> str:
     """Say how many users a rule would leave without a training rating, and who is one of them."""
     who = f"{len(small):,} users have" if len(small) > 1 else "1 user has"
     return (

@@ -172,7 +172,8 @@ class FromScores:
         n_files = len(_files(self.path))
         if n_files != n_folds:
             raise DataError(
-                f"{self.path}: scores of {n_files} folds, but the split has {n_folds}\n"
+                f"{self.path}: scores of {n_files} fold{'s' * (n_files != 1)}, but the split has "
+                f"{n_folds}\n"
                 "write the folds with recbias data split, and one file of scores for each"
             )
         self.fold = fold
@@ -608,6 +609,13 @@ def read_scores(
         {role: _labels(table[roles[role]], role, where.line) for role in ("user", "item")}
     )
     where.table = rows
+    for role in rows:
+        nobody = table[roles[role]].isna().to_numpy() | (rows[role] == "").to_numpy()
+        if nobody.any():
+            raise DataError(
+                f"{where.line(int(np.argmax(nobody)))}: no {role} in column '{roles[role]}'\n"
+                f"write the {role} that the row is about, or leave the row out"
+            )
     _refuse_several_runs(file, table, rows["user"])
     scores, ranked, doubtful = _candidates(names, [*roles.values()])
     doubtful = [] if is_run else doubtful
