@@ -163,7 +163,8 @@ def test_users_alone_are_what_resampled_users_are(audited, asks):
 
 def test_drawing_items_is_a_plain_loop(asks):
     """The hits of each item, as often as it was drawn, over all users."""
-    rows = {row["over"]: row for row in comparison.over_whom(asks)}
+    told, items = comparison.over_whom(asks)
+    rows = {row["over"]: row for row in told}
     ratings = load_dataset(WORLD).ratings
     n_users, n_items = ratings.n_users, ratings.n_items
     _, weights = resampled_both(n_users, n_items, 1)
@@ -174,6 +175,13 @@ def test_drawing_items_is_a_plain_loop(asks):
         hits += sign * per_item
     ahead = (hits[:, None] * weights).sum(axis=0) / (10 * n_users)
     assert rows["items"]["lead"] == pytest.approx(hits.sum() / (10 * n_users), abs=1e-12)
+    gives = {
+        str(item): gain for item, gain in zip(ratings.item_ids, hits / (10 * n_users), strict=True)
+    }
+    most = sorted(gives, key=gives.get)
+    assert {row["item"]: row["gives"] for row in items} == pytest.approx(
+        {item: gives[item] for item in (*most[:3], *most[-3:])}, abs=1e-12
+    )
     low, high = np.quantile(ahead, [0.025, 0.975])
     assert [rows["items"]["low"], rows["items"]["high"]] == pytest.approx([low, high], abs=1e-3)
 

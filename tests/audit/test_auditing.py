@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from recbias import Grid, System, load_dataset, run
-from recbias.audit import audit
+from recbias.audit import audit, comparison
+from recbias.audit.comparison import Comparison
 from recbias.audit.design import around, own_design
 from recbias.audit.page import page_of
 from recbias.cli.entry import main
@@ -20,6 +21,8 @@ from recbias.experiment.options import Options
 from recbias.experiment.outcomes import evaluate
 from recbias.multiverse import default_options, universes
 from recbias.protocol.testset import dataset_splits
+from recbias.recommenders import FromScores, as_system
+from recbias.stats.comparison import holm
 
 WORLD = "world(users=90,items=120)"
 FEW = {
@@ -114,6 +117,57 @@ def test_thirds_of_users_hold_all_of_them(audited):
         weights=[row["users"] for row in users["activity"]],
     )
     assert mean == pytest.approx(audited.record["own"]["lead"]["lead"], abs=1e-9)
+
+
+# ---- the future, and baselines
+
+
+def timed():
+    rng = np.random.default_rng(4)
+    rows = [(u, i, int(rng.integers(1, 6)), int(rng.integers(10**6)))
+            for u in range(30) for i in rng.choice(20, 10, replace=False)]  # fmt: skip
+    return pd.DataFrame(rows, columns=["user_id", "item_id", "rating", "timestamp"])
+
+
+def rows_of_the_future(table, pair=PAIR, split="ratio 0.5"):
+    asks = Comparison(table, pair, own_design(load_dataset(table), split=split))
+    own, *others = comparison.cases(asks.design, whole_lists=True)
+    return comparison.compared(asks, [own, *(case for case in others if case.split)])[1:]
+
+
+def test_the_future_is_one_of_the_designs():
+    table = timed()
+    (row,) = rows_of_the_future(table)
+    grid = Grid(table, PAIR, "AI-AN-AR rel>=4", "P@10", split="temporal 0.2")
+    assert row["lead"]["lead"] == run(grid).difference("Popularity", "Random").difference
+    assert row["split"] == "temporal 0.2"
+    assert rows_of_the_future(table, split="temporal 0.2") == []  # it is the reader's own
+
+
+def test_where_there_is_no_future_the_row_says_why():
+    (row,) = rows_of_the_future(timed().drop(columns="timestamp"))
+    assert "values" not in row
+    assert "timestamps" in row["reason"]
+    (split,) = dataset_splits(load_dataset(timed()), "ratio 0.5", seed=1)
+    every = pd.MultiIndex.from_product([split.test.user_ids, split.test.item_ids])
+    scores = pd.DataFrame([*every], columns=["user_id", "item_id"]).assign(score=1.0)
+    mine = as_system(FromScores(scores)).replace("mine")
+    (row,) = rows_of_the_future(timed(), (mine, PAIR[1]))
+    assert row["reason"] == "the scores of mine are of your own split alone"
+
+
+def test_baselines_are_named_and_tested_against_each(audited):
+    asks = Comparison(WORLD, PAIR, own_design(load_dataset(WORLD), split="ratio 0.5"))
+    rivals = [System("Random", "Random"), System("Average rating", "AverageRating")]
+    best, values, rows = comparison.strongest(asks, rivals)
+    assert [row["baseline"] for row in rows] == sorted(values, key=values.get, reverse=True)
+    assert best.name == rows[0]["baseline"]
+    assert [row["p_holm"] for row in rows] == pytest.approx([*holm([row["p"] for row in rows])])
+    record = {**audited.record, "baselines": {**values, "none": None}, "against": rows}
+    text = page_of(record)
+    assert "Popularity beats Random, the best of 3 baselines" in text
+    assert "p, corrected for 2 (Holm)" in text
+    assert "the best of" not in page_of(audited.record)
 
 
 # ---- the reader's own design comes first

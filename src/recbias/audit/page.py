@@ -252,10 +252,10 @@ def _baselines(record: Mapping[str, Any]) -> str:
          "–" if row["p_holm"] is None else _p(row["p_holm"])]
         for row in record.get("against", ())
     ]  # fmt: skip
-    rows += [[escape(name), "cannot be trained here"] for name, each in values.items()
-             if each is None]  # fmt: skip
     head = ["baseline, the best first", "value", f"lead of {sentence['a']}, 95 % interval",
             f"p, corrected for {len(rows)} (Holm)"]  # fmt: skip
+    rows += [[escape(name), "cannot be trained here"] for name, each in values.items()
+             if each is None]  # fmt: skip
     return (
         f"<p>{escape(sentence['b'])} is the best of the package's baselines, chosen on the test, "
         "so that chance helps it.</p>" + _table(head, rows)

@@ -1466,7 +1466,8 @@ def columns_by_role(
             raise DataError(
                 f"{path}: no {role} column found; columns found: {listed(found)}\n"
                 f"name them: --user NAME --item NAME; recbias data info {path} keeps them for "
-                f"every command, with --keep{'; if line 1 names none: --no-header' if hint else ''}{hint}"
+                "every command, with --keep"
+                f"{'; if line 1 names none: --no-header' if hint else ''}{hint}"
             )
     for column, times in Counter(columns.values()).items():
         if times > 1 or list(found).count(column) > 1:
