@@ -242,6 +242,8 @@ def results_of(values, left_out):
 
     found = Found()
     found.left_out = left_out
+    told = Difference(0.1, 0.05, 0.15, 0.02, 9, "paired t")
+    found.difference = lambda *_: SimpleNamespace(difference=told.lead, **told._asdict())
     return found
 
 
@@ -254,8 +256,10 @@ def chosen_of(monkeypatch, values, left_out):
 
 
 def test_the_best_baseline_is_one_that_has_a_value(monkeypatch):
-    best, values = chosen_of(monkeypatch, {"one": math.nan, "two": 0.2}, {"three": "too few"})
+    given = {"one": math.nan, "two": 0.2}
+    best, values, rows = chosen_of(monkeypatch, given, {"three": "too few"})
     assert best.name == "two"
+    assert [row["baseline"] for row in rows] == ["two"]
     assert list(values) == ["one", "two", "three"]  # the page shows who could not be trained
 
 
@@ -263,6 +267,8 @@ def test_baselines_of_which_none_can_be_trained_are_said(monkeypatch):
     left_out = dict.fromkeys(("one", "two", "three"), "too few ratings")
     with pytest.raises(TrainingError, match="none of the baselines has a value"):
         chosen_of(monkeypatch, {}, left_out)
+    with pytest.raises(TrainingError, match="A cannot be trained on these data: too few"):
+        chosen_of(monkeypatch, {"one": 0.1}, {"A": "too few"})
 
 
 # ---- end to end, where there is little

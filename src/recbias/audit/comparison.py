@@ -300,6 +300,7 @@ def strongest(
     first = asks.pair[0]
     rivals = tuple(system for system in baselines if system.name != first.name)
     results = asks.run(asks.own, systems=(first, *rivals))
+    _refuse_left_out(results, (first,))
     values = {
         system.name: results[system.name, "case", asks.own.metric].value
         if system.name not in results.left_out
