@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recbias import System, load_dataset
-from recbias.audit import audit, comparison, ledger
+from recbias.audit import audit, auditing, comparison, ledger
 from recbias.audit.comparison import Comparison
 from recbias.audit.design import own_design
 from recbias.audit.page import check_book, page_of
@@ -209,10 +209,13 @@ def test_a_metric_that_is_no_sum_over_items_says_so(asks):
 
 @pytest.mark.slow
 def test_the_relation_is_that_of_the_room_of_trust(audited):
-    told = audited.record["worlds"]["relation"]
-    fitted = fit_relation(load_dataset(WORLD).ratings, 4)
+    larger = load_dataset("world(users=90,items=120)")  # of fewer the relation cannot be told
+    worlds = auditing._plain(auditing._worlds(larger, 4))
+    told = worlds["relation"]
+    fitted = fit_relation(larger.ratings, 4)
     assert told["estimate"] == pytest.approx(fitted.estimate, rel=1e-12)
     assert told["interval"] == pytest.approx(list(fitted.interval), rel=1e-12)
-    name = audited.record["worlds"]["nearest"]
-    assert load_dataset(name).ratings.n_users == 60
-    assert name in page_of(audited.record)
+    name = worlds["nearest"]
+    assert load_dataset(name).ratings.n_users == 90
+    assert name in page_of({**audited.record, "worlds": worlds})
+    assert "cannot be told" in page_of(audited.record)

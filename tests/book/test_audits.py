@@ -1,11 +1,15 @@
 """The page of our own audits: its table is what the command writes, and says what is recorded."""
 
 import math
+from inspect import signature
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from recbias import Grid, System
+from recbias import Grid, System, load_dataset
 from recbias.audit import audit, page
+from recbias.audit.design import own_design
 from recbias.book import audits
 from recbias.experiment.results import recorded_datasets
 
@@ -48,9 +52,37 @@ def test_a_row_is_written_as_the_command_writes_it(changes: float | None, said: 
     assert 'class="verdict does-not-hold"' in cells[1]
 
 
-@pytest.mark.slow
-def test_what_is_kept_is_what_the_audit_says() -> None:
+def test_what_is_kept_is_what_an_audit_with_the_defaults_of_the_command_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The maker asks for what the command's defaults are, and keeps one row of the record."""
+    record = {
+        "sentence": {"a": "Popularity", "b": "Random", "answer": "open", "design": "P@10"},
+        "data": {"title": "A world"},
+        "own": {"lead": {"lead": 0.1, "low": 0.0, "high": 0.2, "p": 0.5, "n_users": 60}},
+        "multiverse": {"universes": 4, "changes": None,
+                       "shares": {"decisions": {"wins": 0.5, "loses": 0.25}}},
+        "signals": [{"name": "ties decide", "fires": True}, {"name": "x", "fires": False}],
+        "users": {"of": "nobody's business"},
+    }  # fmt: skip
+    asked: list[tuple[Any, Any]] = []
+
+    def judge(*given: Any, **named: Any) -> SimpleNamespace:
+        asked.append((given, named))
+        return SimpleNamespace(record=record)
+
+    monkeypatch.setattr(audits, "audit", judge)
     grid = Grid(WORLD, PAIR, {"own": "AI-AN-AR rel>=4"}, ("P@10",), split="k-fold 5", seed=1)
     (row,) = audits.audited(WORLD, grid=grid).frame.to_dict("records")
-    told = page.compared(audit(WORLD, *PAIR, ledger=False).record)
-    assert {**row, "changes": None if math.isnan(row["changes"]) else row["changes"]} == told
+    ((given, named),) = asked
+    assert given == (grid.dataset, *grid.systems)
+    defaults = {name: each.default for name, each in signature(audit).parameters.items()}
+    design = own_design(load_dataset(WORLD))
+    assert named.pop("protocol") == str(design.protocol)
+    assert not named.pop("ledger")
+    assert named == {name: defaults[name] for name in named}
+    assert math.isnan(row.pop("changes"))
+    told = page.compared(record)
+    assert told.pop("changes") is None
+    assert row == told
+    assert row["warnings"] == "ties decide"

@@ -248,7 +248,7 @@ def test_a_split_of_one_fold_is_compared_too(table: Path, tmp_path: Path) -> Non
     asked = ["--split", "ratio 0.3", "--seed", "3", "--out", str(tmp_path / "one")]
     ended = CliRunner().invoke(main, ["data", "split", str(table), *asked])
     assert ended.exit_code == 0, ended.output
-    scores = FromScores(tmp_path / "one/fold-1/train.csv")
+    scores = FromScores(tmp_path / "one/fold-1/test.csv")
     for seed, fits in ((3, True), (4, False)):
         (split,) = dataset_splits(load_dataset(table), "ratio 0.3", seed=seed)
         if fits:
@@ -457,10 +457,10 @@ def test_the_command_measures_folds_of_a_table_that_is_read_as_its_owner_says(
     ):
         ended = CliRunner().invoke(main, asked)
         assert ended.exit_code == 0, ended.output
-        for train in Path("splits").glob("fold-*/train.csv"):
-            scores = pd.read_csv(train).rename(columns={"rating": "score"})
+        for test in Path("splits").glob("fold-*/test.csv"):
+            scores = pd.read_csv(test).rename(columns={"rating": "score"})
             scores = scores[["user_id", "item_id", "score"]]
-            scores.to_csv(train.with_name("scores.csv"), index=False)
+            scores.to_csv(test.with_name("scores.csv"), index=False)
     assert f"{table.name}; k-fold 2, seed 1" in ended.output
     # Read in another way, the same file has other folds.
     ended = CliRunner().invoke(main, ["measure", str(table), "--scores", "mine=splits"])
@@ -476,7 +476,7 @@ def test_the_threshold_of_large_ratings_is_asked_for_with_all_its_digits(
     frame.assign(rating=1_234_567 * frame["rating"].astype(int)).to_csv("large.csv", index=False)
     for asked in (
         ["data", "split", "large.csv", "--split", "ratio 0.3", "--out", "splits"],
-        ["measure", "large.csv", "--scores", "splits/fold-1/train.csv", "--out", "values.csv"],
+        ["measure", "large.csv", "--scores", "splits/fold-1/test.csv", "--out", "values.csv"],
     ):
         ended = CliRunner().invoke(main, asked)
         assert ended.exit_code == 0, ended.output
