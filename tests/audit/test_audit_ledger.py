@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audit_of_world import PAIR, WORLD, audited_world
 from recbias import System, load_dataset
 from recbias.audit import audit, auditing, comparison, ledger
 from recbias.audit.comparison import Comparison
@@ -16,8 +17,10 @@ from recbias.errors import ConfigError
 from recbias.experiment.reduction import resampled_both
 from recbias.trust import fit_relation
 
-WORLD = "world(users=60,items=80)"
-PAIR = (System("Popularity", "Popularity"), System("Random", "Random"))
+
+@pytest.fixture(scope="module")
+def audited():
+    return audited_world()
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from audit_of_world import FEW, PAIR, WORLD, audited_world
 from recbias import Grid, System, load_dataset, run
 from recbias.audit import Audit, audit, auditing, comparison
 from recbias.audit.comparison import Comparison
@@ -25,13 +26,10 @@ from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import FromScores, as_system
 from recbias.stats.comparison import holm
 
-WORLD = "world(users=60,items=80)"
-FEW = {
-    "A2": ("split: ratio 0.5", "split: ratio 0.2"),
-    "C1": ("AI-AN-AR", "condensed"),
-    "C2": ("metric: P@10", "metric: nDCG@10"),
-}
-PAIR = (System("Popularity", "Popularity"), System("Random", "Random"))
+
+@pytest.fixture(scope="module")
+def audited():
+    return audited_world()
 
 
 # ---- numbers are those of the internal path

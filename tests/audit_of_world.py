@@ -1,10 +1,10 @@
 """One audit that tests of several files look at."""
 
-import pytest
+from functools import cache
 
 import recbias.claims.short  # noqa: F401  # what audits ask of claims
 from recbias import System
-from recbias.audit import audit
+from recbias.audit import Audit, audit
 
 WORLD = "world(users=60,items=80)"
 FEW = {
@@ -15,6 +15,6 @@ FEW = {
 PAIR = (System("Popularity", "Popularity"), System("Random", "Random"))
 
 
-@pytest.fixture(scope="session")
-def audited():
+@cache
+def audited_world() -> Audit:
     return audit(WORLD, *PAIR, split="ratio 0.5", options=FEW)
