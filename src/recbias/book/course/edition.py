@@ -191,7 +191,7 @@ def answer_key(title: str, run: NotebookNode | None, tasks: Sequence[Task]) -> s
         ]
     for task in tasks:
         solved = plain_markdown(_OPTION.sub("", task.solution_text).strip(), {})
-        parts.append(f"## {task.title} ({task.level}, `{task.label}`)\n\n{solved}")
+        parts.append(f"## {task.heading} ({task.level}, `{task.label}`)\n\n{solved}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -225,7 +225,7 @@ def answer_sheet(title: str, tasks: Sequence[Task]) -> NotebookNode:
     ]
     for task in tasks:
         level = f"*{task.level}, {LEVELS[task.level]}*"
-        text = plain_markdown(f"## {task.title}\n\n{level}\n\n{task.text}", {})
+        text = plain_markdown(f"## {task.heading}\n\n{level}\n\n{task.text}", {})
         code = f"# task: {task.label}\n{task.starter.rstrip()}"
         cells.append(new_markdown_cell(text, id=f"{task.label}-asks"))
         cells.append(new_code_cell(code, id=task.label))
