@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from odd_pages import PAGES
 from planted_grids import PLANTED
+from recbias.book.site import default_editions
 from recbias.claims import claims
 from recbias.claims.records import criteria_of
 from recbias.data.datasets import dataset_info, state
@@ -108,8 +109,11 @@ def parts() -> dict[str, Part]:
             ("src/recbias/audit", "src/recbias/multiverse"),
         ),
         "course": Part(
-            {"class_of_a_hundred": _python("tests/prove_course.py")},
-            ("src/recbias/book/course", "src/recbias/book/exercises.py", "tests/prove_course.py"),
+            {
+                "class_of_a_hundred": _python("tests/prove_course.py"),
+                **{name: _python("tests/prove_course.py", name) for name in default_editions(ROOT)},
+            },
+            ("src/recbias/book", "notebooks", "tests/prove_course.py"),
         ),
         "examples": Part(
             {room: _python(*examples, f"tests/{room}") for room in ROOMS}, ("src", "tests")

@@ -237,11 +237,14 @@ def _codes(app: Sphinx, reader: _Reader) -> Slide | None:
     page, label = _CODES
     if page not in app.env.found_docs:
         return None
-    for section in app.env.get_doctree(page).findall(nodes.section):
+    found = app.env.get_doctree(page)
+    found.settings = app.builder.docsettings  # as the builder gives the page that it writes
+    for section in found.findall(nodes.section):
         if label in section["ids"]:
             table = next(iter(section.findall(nodes.table)))
-            notes = [reader.inline(n) for n in section.children if isinstance(n, nodes.paragraph)]
-            return Slide("codes", reader.inline(section[0]), reader.html(table), notes[:1])
+            (told, *_) = section.findall(nodes.paragraph)
+            notes = [escape(told.astext())]  # the page's references are not resolved here
+            return Slide("codes", reader.inline(section[0]), reader.html(table), notes)
     return None
 
 

@@ -101,6 +101,15 @@ def test_no_line_of_a_solution_or_prediction_is_in_what_students_get(name: str) 
         assert label in find_leaks(told_by(made), hidden)
 
 
+def test_what_a_run_answers_is_searched_for_too() -> None:
+    """The source has the words of all verdicts, the run has those of one, with its numbers."""
+    chapter = CHAPTERS["08_multiverse"]
+    answer = "It is 3.14159 times as much here."
+    hidden = secrets(chapter, executed(answer))
+    assert "How many?" in find_leaks(f"so: {answer}", hidden)
+    assert find_leaks(f"so: {answer}", secrets(chapter)) == []
+
+
 def test_options_of_a_prediction_stay_and_what_is_told_of_them_goes() -> None:
     text = "A\n::::{predict} Q?\n:right: 2\n- one\n- two\n  lines\n\nTwo, since it is.\n::::\nB"
     assert without_solutions(text) == "A\n::::{predict} Q?\n- one\n- two\n  lines\n::::\nB"
