@@ -385,7 +385,7 @@ def _trimmed(slides: list[Slide], most: int) -> list[Slide]:
         gone: set[int] = set()
         # every second first, so that what is left is spread over the chapter
         order = [*places[1::2][::-1], *places[0::2][::-1]]
-        while len(kept) - len(gone) > most and len(places) - len(gone) > least and order:
+        while len(kept) - len(gone) > most and len(places) - len(gone & {*places}) > least:
             place = order.pop(0)
             if kind == "predict":
                 gone |= {place - 1} if kept[place - 1].kind == "context" else set()
