@@ -116,7 +116,8 @@ def test_every_recorded_value_is_explained_but_those_named_and_the_page_has_them
 @pytest.mark.slow
 def test_what_sets_two_item_knns_apart_is_computed_again_and_nothing_is_typed(page):
     made = loaded("item_knn")
-    recorded = [row for row in csv.DictReader(made.FILE.open()) if row["dataset"] == "synthetic"]
+    text = made.FILE.read_text(encoding="utf-8").splitlines()
+    recorded = [row for row in csv.DictReader(text) if row["dataset"] == "synthetic"]
     again = [dict(zip(made.FIELDS, map(str, row), strict=True)) for row in made.rows_of("synthetic")]
     for row, kept in zip(again, recorded, strict=True):
         assert float(row.pop("value")) == pytest.approx(float(kept.pop("value")), abs=2e-6), row
