@@ -225,7 +225,9 @@ def main() -> int:
         print("\n".join(map(": ".join, stale.items())) or "nothing is stale")
         if stale:
             names = dict.fromkeys(step.partition("/")[0] for step in stale)
-            print(f'a release waits for: make prove PART="{" ".join(names)}", then commit {KEPT_IN}')
+            print(
+                f'a release waits for: make prove PART="{" ".join(names)}", then commit {KEPT_IN}'
+            )
         return int(bool(stale))
     failed = [each for name in chosen for each in prove(name, known[name], again=asked.again)]
     print("\n".join(failed) or "all passed")
