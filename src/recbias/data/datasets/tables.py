@@ -671,7 +671,6 @@ class _CheckedText(io.RawIOBase):
     def __init__(
         self, path: Path, separator: str = "", encoding: str = "utf-8", *, quotes: bool = False
     ) -> None:
-        self._file: BinaryIO | None = None  # what cannot be opened is closed all the same
         self.n_lines = 0
         self._half = _half_quoted(separator) if quotes and len(separator) == 1 else None
         self._mark, self._line = separator.encode(), b""
@@ -705,7 +704,7 @@ class _CheckedText(io.RawIOBase):
 
     def close(self) -> None:
         """Close the file."""
-        if self._file is not None:
+        if hasattr(self, "_file"):  # Python closes what could not be opened, too
             self._file.close()
         super().close()
 
