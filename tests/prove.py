@@ -34,6 +34,7 @@ from recbias.experiment.verification import listed_datasets
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, KEPT = ROOT / "data/proof", ROOT / "_build/prove"
 MINUTES = 150
+KEPT_IN = RESULTS.relative_to(ROOT).as_posix()
 
 ROOMS_OF_CODE = ("metrics", "resampling", "verdicts")
 ROOMS = sorted(path.name for path in (ROOT / "tests").iterdir() if list(path.glob("test_*.py")))
@@ -226,6 +227,11 @@ def main() -> int:
             if (reason := why_stale(name, step, known[name].stands_on))
         }
         print("\n".join(map(": ".join, stale.items())) or "nothing is stale")
+        if stale:
+            names = dict.fromkeys(step.partition("/")[0] for step in stale)
+            print(
+                f'a release waits for: make prove PART="{" ".join(names)}", then commit {KEPT_IN}'
+            )
         return int(bool(stale))
     failed = [each for name in chosen for each in prove(name, known[name], again=asked.again)]
     print("\n".join(failed) or "all passed")
