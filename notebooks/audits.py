@@ -21,7 +21,7 @@
 #
 # **How the sentence was chosen**, before any result of it was known: of the line-up *What people run today* the
 # system of the latest publication (EASE, 2019) is said to beat the baseline that takes every rating as it is
-# (Popularity). Neither depends on the processor, so that other machines get the same numbers. Four
+# (Popularity). Neither is known to depend on the processor. Four
 # sentences for each data set were planned, from the oldest kind of model to the newest. A first audit, of EASE against
 # BPR on Coat, showed how long one takes; so one sentence was kept, and MovieLens 1M has none yet.
 #

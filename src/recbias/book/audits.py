@@ -106,9 +106,9 @@ def audited(
     frame : DataFrame
         What :func:`recbias.audit.page.compared` gives: averages alone.
     """
-    (label,) = grid.protocols
+    ((label, protocol),) = grid.parsed.items()
     found = audit(
-        grid.dataset, *grid.systems, protocol=grid.protocols[label],
+        grid.dataset, *grid.systems, protocol=str(protocol),
         metric=str(grid.parsed_metrics[label][0]), split=grid.split, seed=grid.seed, ledger=False,
         workers=workers,
     )  # fmt: skip
@@ -150,7 +150,7 @@ def commands_html() -> str:
     dataset, tables = next(iter(everywhere().items()))
     grid = Grid.from_dict(tables[0].given["grid"])
     a, b = (quote(system.name) for system in grid.systems)
-    (protocol,) = grid.protocols.values()
+    (protocol,) = map(str, grid.parsed.values())
     lines = (
         f"recbias audit {dataset} --a {a} --b {b} --protocol {quote(protocol)} --no-ledger",
         f"recbias run {CHAPTER} --dataset {dataset} --record",

@@ -609,7 +609,7 @@ def read_scores(
         {role: _labels(table[roles[role]], role, where.line) for role in ("user", "item")}
     )
     where.table = rows
-    for role in rows:
+    for role in ("user", "item"):
         nobody = table[roles[role]].isna().to_numpy() | (rows[role] == "").to_numpy()
         if nobody.any():
             raise DataError(
