@@ -23,6 +23,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 from teaching import told_of
 
@@ -238,6 +239,7 @@ def _codes(app: Sphinx, reader: _Reader) -> Slide | None:
     if page not in app.env.found_docs:
         return None
     found = app.env.get_doctree(page)
+    assert isinstance(app.builder, StandaloneHTMLBuilder)
     found.settings = app.builder.docsettings  # as the builder gives the page that it writes
     for section in found.findall(nodes.section):
         if label in section["ids"]:
