@@ -1,4 +1,4 @@
-"""Write the tables of ``book/toolkits.md`` from what ``benchmarks/toolkits`` holds.
+"""Write the tables of ``book/toolkits.md`` from ``benchmarks/toolkits`` and ``item_knn.csv``.
 
 ``python benchmarks/toolkits_page.py`` renews everything between ``% begin NAME`` and ``% end``; a
 test fails where the page differs from it.
@@ -126,9 +126,70 @@ def explained():
     )
 
 
+NEIGHBOURS = {"kept": "as RecBole", "profile": "as LensKit"}
+WORDS = {
+    "": "as here",
+    "discount:base 2": "discount log2(rank)",
+    "ideal:uncut": "ideal list not cut",
+    "discount:base 2 ideal:uncut": "both",
+    "divisor:capped": "divided by min(k, relevant items)",
+}
+
+
+def two_knns():
+    """Read ``item_knn.csv``: values by data set, neighbours, metric and convention."""
+    text = (ROOT / "benchmarks" / "item_knn.csv").read_text(encoding="utf-8")
+    return {
+        (row["dataset"], row["neighbours"], row["metric"], row["convention"]): float(row["value"])
+        for row in csv.DictReader(text.splitlines())
+    }
+
+
+def knn_table():
+    """List the values of both item kNNs, and what each change makes of the first of a metric."""
+    values = two_knns()
+    names = list(dict.fromkeys(name for name, *_ in values))
+    rows = []
+    for neighbours, metric, convention in dict.fromkeys(key[1:] for key in values):
+        cells = []
+        for name in names:
+            value = values[name, neighbours, metric, convention]
+            first = values[name, "kept", metric, ""]
+            change = "" if value == first else f" ({100 * (value / first - 1):+.0f} %)"
+            cells.append(f"{value:.4f}{change}")
+        rows.append((metric, NEIGHBOURS[neighbours], WORDS[convention], *cells))
+    rows.sort(key=lambda row: ("nDCG@10", "P@10", "R@10").index(row[0]))
+    return table(("metric", "neighbours", "metric's convention", *names), rows)
+
+
+def knn_ratios():
+    """Say by how much the one is ahead of the other in the three ways that matter."""
+    values = two_knns()
+    names = list(dict.fromkeys(name for name, *_ in values))
+
+    def ahead(metric, theirs, of="profile"):
+        found = [
+            100 * (values[name, "kept", metric, ""] / values[name, of, metric, theirs] - 1)
+            for name in names
+        ]
+        return f"{min(found):+.0f} to {max(found):+.0f} %"
+
+    rows = [
+        ("nDCG@10", "as RecBole's", ahead("nDCG@10", "")),
+        ("nDCG@10", "LensKit's, with `k=10`", ahead("nDCG@10", "discount:base 2")),
+        ("nDCG@10", "LensKit's, without `k`", ahead("nDCG@10", "discount:base 2 ideal:uncut")),
+        ("P@10", "the same in both", ahead("P@10", "")),
+        ("R@10", "LensKit's, without `k`", ahead("R@10", "")),
+        ("R@10", "LensKit's, with `k=10`", ahead("R@10", "divisor:capped")),
+        ("R@10", "the same, of the same lists", ahead("R@10", "divisor:capped", "kept")),
+    ]
+    return table(("metric", "LensKit's lists measured by", "RecBole's are ahead by"), rows)
+
+
 def parts():
     """Write everything on the page that is computed, by its name."""
     made = {"versions": versions(), "explained": explained()}
+    made |= {"two knns": knn_table(), "two knns ahead": knn_ratios()}
     made |= {f"values {name}": values_table(name) for name in SHOWN}
     return made | {f"example {name}": example(name) for name in QUESTIONS}
 

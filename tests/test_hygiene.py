@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from recbias.experiment.cells import rank_seed, rank_split, reduce_positions
 from recbias.experiment.measurement import measure
 from recbias.experiment.outcomes import paired_tests
 from recbias.experiment.reduction import resampled_draws
+from recbias.experiment.results import SIMULATIONS
 from recbias.metrics import parse_metric
 from recbias.metrics.by_chance import by_chance
 from recbias.multiverse.agreement import tried_signs
@@ -78,7 +79,7 @@ def tracked() -> list[Path]:
     except (OSError, subprocess.CalledProcessError):
         names = []
     if not names:
-        ignored = {".venv", "_build", "__pycache__", ".git", "downloads", "cells"}
+        ignored = {".venv", "_build", "__pycache__", ".git", "downloads", "cells", ".hypothesis"}
         paths = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
         names = [str(path) for path in paths if not ignored & set(path.parts)]
         names = [name for name in names if not re.search(r"(^|/)\.[a-z_]+_cache/", name)]
@@ -184,6 +185,48 @@ def test_downloads_and_cells_are_ignored() -> None:
 
 
 # ------------------------------------------------------------------------------ no code from data
+
+
+def without_origin(files: Iterable[str], table: str) -> list[str]:
+    """Name the files that no row of the table names, and rows that name no file."""
+    rows = re.findall(r"^\| `(\S+)` \| (?:made|read|written) \| .{4,} \|$", table, re.MULTILINE)
+    named = {row: re.compile(re.escape(row).replace(r"\*", "[^/]*")) for row in rows}
+    lost = [name for name in files if not any(row.fullmatch(name) for row in named.values())]
+    idle = [row for row in named if not any(named[row].fullmatch(name) for name in files)]
+    return [*lost, *idle]
+
+
+def results_without_provenance(folder: Path) -> list[str]:
+    """Name results that do not say what computed them, and tables that belong to none."""
+    said = re.compile(r'"content_hash": "\w{64}".*"provenance": \{[^}]*"python"', re.DOTALL)
+    results = {path for path in folder.glob("*/*/*.json") if path.parts[-3] != SIMULATIONS}
+    tables = folder.glob("*/*/*.parquet")
+    silent = [path for path in results if not said.search(path.read_text(encoding="utf-8"))]
+    return [str(path) for path in silent] + [
+        str(path) for path in tables if not path.with_suffix(".json").is_file()
+    ]
+
+
+def test_every_recorded_file_says_where_it_comes_from(tmp_path: Path) -> None:
+    names = [path.relative_to(ROOT).as_posix() for path in tracked()]
+    files = [name for name in names if name.startswith(("data/", "benchmarks/"))]
+    table = (ROOT / "data/README.md").read_text(encoding="utf-8")
+    assert len(files) > 500
+    not_yet = ["data/proof/*.json"]  # until a part of `make prove` was run
+    assert set(without_origin(files, table)) <= set(not_yet)
+    planted = ["data/recorded/new.csv", "data/published/criteria/deep/a.yaml", "benchmarks/a.csv"]
+    assert set(without_origin([*files, *planted], table)) - set(not_yet) == set(planted)
+    lost = without_origin(files, table.replace("`data/page_costs.csv` | made", "`data/x` | made"))
+    assert set(lost) - set(not_yet) == {"data/page_costs.csv", "data/x"}
+    recorded = ROOT / "data/recorded"
+    assert results_without_provenance(recorded) == []
+    (folder := tmp_path / "ml-100k" / "systems").mkdir(parents=True)
+    result = (recorded / "ml-100k/systems/models.json").read_text(encoding="utf-8")
+    (folder / "a.json").write_text(result)
+    assert results_without_provenance(tmp_path) == []
+    (folder / "a.json").write_text(result.replace('"provenance"', '"else"'))
+    (folder / "b.parquet").touch()
+    assert len(results_without_provenance(tmp_path)) == 2
 
 
 def test_the_linter_refuses_code_from_data() -> None:

@@ -74,7 +74,7 @@ def test_a_side_that_is_none_is_named(given, said):
 
 
 def test_nine_in_ten_is_nine_in_ten_whatever_the_last_digit():
-    just_below = sum([0.1] * 9)
+    just_below = math.nextafter(0.9, 0)
     assert just_below < 0.9
     assert answer(0.1, 0.2, just_below, 0.1) == "holds"
     assert answer(-0.1, 0.2, 0.1, just_below) == "does not hold"

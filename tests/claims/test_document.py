@@ -347,6 +347,14 @@ def test_every_number_of_a_letter_is_of_the_record_of_its_claim(document: dict[s
             line for line in text.splitlines() if re.match(r"\| (hangs|theor|empir|defin)", line)
         ]
         assert sum(int(cell) for row in rows for cell in row.split("|")[2:-1]) == len(claims)
+        listed = {c["id"]: c["claim"].replace("|", "\\|") for c in claims}
+        listed = {i: words for i, words in listed.items() if f"| {i} |" in text}
+        assert set(listed) == {c["id"] for c in claims if c["answers"]["reproduced"] != "yes"}
+        assert all(f" | {words} | " in text for words in listed.values())
+        assert "counts once" not in text
+        assert "value lost" not in text
+        # Of what is to be exact no rounding is shown.
+        assert not re.search(r"\| none \||\| exact \|.*e-1\d", text)
         # The twin: a number that no record has, in a claim and in an erratum.
         broken = text.replace("published | ours", "published 7654321 | ours")
         broken = broken.replace("Evidence:", "Evidence: 7654321,")

@@ -1,5 +1,6 @@
 """What other toolkits say of small lists: recomputed where they are here, and explained."""
 
+import csv
 import importlib.util
 import json
 import math
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -109,3 +111,25 @@ def test_every_recorded_value_is_explained_but_those_named_and_the_page_has_them
     assert page.page(text.replace("0.6405", "0.6406")) == text  # the twin: a typed number goes
     with pytest.raises(ValueError, match="values plain"):
         page.page(text.replace("% begin values plain", ""))
+
+
+@pytest.mark.slow
+def test_what_sets_two_item_knns_apart_is_computed_again_and_nothing_is_typed(page):
+    made = loaded("item_knn")
+    text = made.FILE.read_text(encoding="utf-8").splitlines()
+    recorded = [row for row in csv.DictReader(text) if row["dataset"] == "synthetic"]
+    again = [
+        dict(zip(made.FIELDS, map(str, row), strict=True)) for row in made.rows_of("synthetic")
+    ]
+    for row, kept in zip(again, recorded, strict=True):
+        assert float(row.pop("value")) == pytest.approx(float(kept.pop("value")), abs=2e-6), row
+        assert row | {"date": kept["date"]} == kept
+    # The plain rule, for one user: of what the user likes the most similar, not of all items.
+    train, _ = made.halves("synthetic")
+    near, liked = made.cosines(train), np.flatnonzero(train[0])
+    plain = [sum(sorted(near[i, liked], reverse=True)[: made.NEIGHBOURS]) for i in range(len(near))]
+    listed = next(iter(made.lists(train, "profile")))
+    best = sorted(set(range(len(near))) - set(liked), key=lambda i: -plain[i])[: made.K]
+    assert [plain[i] for i in listed] == pytest.approx([plain[i] for i in best], rel=1e-6)
+    kept_only = next(iter(made.lists(train, "kept")))
+    assert [plain[i] for i in kept_only] != pytest.approx([plain[i] for i in best], rel=1e-6)

@@ -12,6 +12,7 @@ from typing import Any
 
 from recbias.claims.ledger import titles
 from recbias.claims.reading import NO_ASSERTION, NOT_AT_HAND, Document, group, number
+from recbias.data.datasets import dataset_info
 from recbias.errors import ConfigError, unknown_name
 
 Entry = Mapping[str, Any]
@@ -26,6 +27,18 @@ _SECTIONS = {
     "yes": "Claims that hold by their criterion",
 }
 """Verdicts in the order of the letter, with what they are called there."""
+
+_REASONS = {
+    "about practice": "it is about practice, which no data test",
+    "dataset not here": "we do not have the data",
+    "merged stars": "low star values are one in the data that we have",
+    "no timestamps": "the data that we have tell no times",
+    "value lost": "what is published stands in a figure or table that we cannot read",
+}
+"""What a letter says for reasons of the ledger."""
+
+_EXACT = 1e-12
+"""What an equation may be off by, as it is computed in rounded numbers."""
 
 _PREFERRED = "ml-1m"
 """Of several data sets that a claim is at home on, the one whose numbers come first."""
@@ -99,7 +112,9 @@ def _lines(document: Document, paper: str, claims: list[Entry]) -> Iterator[str]
         "accepts on these data; other ratings, splits, systems or parameters may be why."
     )
     yield ""
+    yield from _legend(claims)
     yield from _counts(claims)
+    yield from _glance(claims)
     for verdict, title in _SECTIONS.items():
         chosen = [claim for claim in claims if claim["answers"]["reproduced"] == verdict]
         if chosen:
@@ -108,6 +123,47 @@ def _lines(document: Document, paper: str, claims: list[Entry]) -> Iterator[str]
             for claim in chosen:
                 yield from _claim(claim)
     yield from _errata(document, paper)
+
+
+def _legend(claims: list[Entry]) -> Iterator[str]:
+    """Say which data were used, and what the words of the tables mean."""
+    names = dict.fromkeys(
+        name for claim in claims if not claim["answers"]["no data"] for name in _shown(claim)
+    )
+    titles_of = "; ".join(f"{name} is {dataset_info(name).title}" for name in names)
+    yield (
+        f"Data: {titles_of}. The verdict of a claim follows from the parts that state what it "
+        'mainly says; "a detail" is beside it. "Corrected by" marks the form that an erratum, at '
+        "the end, proposes. `recbias verify --dataset NAME` computes our numbers anew, where the "
+        "data are."
+    )
+    yield ""
+
+
+def _glance(claims: list[Entry]) -> Iterator[str]:
+    """List the claims that do not plainly hold, in the order of the letter."""
+    chosen = [
+        (verdict, claim)
+        for verdict in _SECTIONS
+        for claim in claims
+        if claim["answers"]["reproduced"] == verdict != "yes"
+    ]
+    if not chosen:
+        return
+    yield "## At a glance: every verdict but yes"
+    yield ""
+    yield "| claim | where | says | verdict | with the erratum |"
+    yield "|---|---|---|---|---|"
+    for verdict, claim in chosen:
+        cells = claim["id"], claim["where"], claim["claim"], verdict, claim["answers"]["corrected"]
+        yield _cells(*cells)
+    yield ""
+
+
+def _cells(*cells: str) -> str:
+    """Write a row of a table."""
+    told = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+    return f"| {' | '.join(told)} |"
 
 
 def _counts(claims: list[Entry]) -> Iterator[str]:
@@ -137,13 +193,15 @@ def _claim(claim: Entry) -> Iterator[str]:
     yield ""
     yield f"> {claim['claim']}"
     yield ""
-    told = [f"**Verdict:** {answers['reproduced']}{where}. Elsewhere: {answers['elsewhere']}."]
+    elsewhere = "" if answers["no data"] else f" Elsewhere: {answers['elsewhere']}."
+    told = [f"**Verdict:** {answers['reproduced']}{where}.{elsewhere}"]
     if answers["strict"] and answers["strict"] != answers["reproduced"]:
         told.append(f"By all parts alike, details included: {answers['strict']}.")
     if answers["corrected"]:
         told.append(f"In the form that an erratum below corrects: {answers['corrected']}.")
     if answers["reason"]:
-        told.append(f"Because: {answers['reason']}.")
+        before, _, reason = answers["reason"].rpartition(": ")
+        told.append(f"Because: {before and before + ': '}{_REASONS.get(reason, reason)}.")
     told += [claim["verdicts"][name]["would decide"] for name in names]
     if claim["published"]:
         told.append(f"Published: {claim['published']}.")
@@ -176,18 +234,20 @@ def _said(value: float) -> str:
 def _row(part: Entry, claim: Entry) -> str:
     record = next(each for each in claim["records"] if each["number"] == part["record"])
     low, high = map(number, part["interval"])
-    ours = "not measured"
+    claimed, ours = part["claimed"], "not measured"
+    if claimed == "none":
+        claimed = "exact" if part["unit"] == "violation" else "no case"
     if part["measured"]:
-        ours = _said(number(part["value"]))
-        ours += f" [{_said(low)}, {_said(high)}]" if low != high else ""
-    reason = f" ({part['reason']})" if part["reason"] else ""
+        value = number(part["value"])
+        ours = "exact" if claimed == "exact" and value <= _EXACT else _said(value)
+        ends = _said(low), _said(high)
+        ours += f" [{', '.join(ends)}]" if ends[0] != ends[1] else ""
+    reason = f" ({_REASONS.get(part['reason'], part['reason'])})" if part["reason"] else ""
     detail = "" if part["core"] else ", a detail"
     form = f", corrected by {record['corrects']}" if record["corrects"] else ""
     found = part["found"] or record["asks"]
-    cells = [found, part["claimed"], part["published"], ours]
-    cells.append(f"{part['verdict']}{reason}{detail}{form}")
-    told = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
-    return f"| {' | '.join(told)} |"
+    verdict = f"{part['verdict']}{reason}{detail}{form}"
+    return _cells(found, claimed, part["published"], ours, verdict)
 
 
 def _errata(document: Document, paper: str) -> Iterator[str]:

@@ -704,7 +704,8 @@ class _CheckedText(io.RawIOBase):
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        if hasattr(self, "_file"):  # Python closes what could not be opened, too
+            self._file.close()
         super().close()
 
     def _clean(self, double: bool) -> Iterator[bytes]:
