@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix
 
 from recbias import load_dataset, reconcile
 from recbias.metrics.conventions import departures
@@ -57,9 +58,9 @@ def halves(name):
 
 def cosines(train):
     """Give the cosine of each two items, and 0 of an item with itself."""
-    counts = train.astype(np.float32)
-    norm = np.sqrt(counts.sum(axis=0))
-    found = (counts.T @ counts) / np.maximum(np.outer(norm, norm), 1)
+    counts = csr_matrix(train, dtype=np.float32)
+    norm = np.sqrt(train.sum(axis=0, dtype=np.float32))
+    found = (counts.T @ counts).toarray() / np.maximum(np.outer(norm, norm), 1)
     np.fill_diagonal(found, 0)
     return found
 

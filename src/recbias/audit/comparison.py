@@ -1,4 +1,4 @@
-"""The comparison under the reader's design and five others, user by user, and what it hides."""
+"""The comparison under the reader's design and others, user by user, and what it hides."""
 
 from __future__ import annotations
 
