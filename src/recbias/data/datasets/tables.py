@@ -1466,8 +1466,8 @@ def columns_by_role(
         elif role in ("user", "item"):
             raise DataError(
                 f"{path}: no {role} column found; columns found: {listed(found)}\n"
-                f"name them: --user NAME --item NAME; recbias data info {path} keeps them for "
-                "every command, with --keep"
+                "name them: --user NAME --item NAME; or once for every command: "
+                f"recbias data info {path} --user NAME --item NAME --keep"
                 f"{'; if line 1 names none: --no-header' if hint else ''}{hint}"
             )
     for column, times in Counter(columns.values()).items():
