@@ -126,10 +126,10 @@ def test_the_notebook_download_reads_well_anywhere(site: Path) -> None:
     notebook = nbformat.read(site / "_sources/notebooks/01_tiny.ipynb", as_version=4)
     nbformat.validate(notebook)
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    assert "Theory says: 2.0 in the\nbook, see (sum), fig-line and tbl-sum; [BCC17]." in prose
+    assert "Theory says: 2.0 in the\nbook, see (sum), Figure 1 and Figure 2; [BCC17]." in prose
     assert "> **Exercise: Add**\n>\n> What is $2 + 2$?" in prose
     assert not re.search(r"\{[\w:-]+\}`|```\{", prose)
-    assert "It *holds* at 0.5: 2, $x^2$ and fig-line.\nThen more, in one paragraph." in prose
+    assert "It *holds* at 0.5: 2, $x^2$ and Figure 1.\nThen more, in one paragraph." in prose
     assert "> - This item stays." in prose
     assert "<span" not in prose
     assert {"metadata", "cells", "nbformat", "nbformat_minor"} == set(

@@ -24,7 +24,7 @@ _ASIDE = re.compile(r"\s*\(\[[^\[\]]+\]\((?![a-z]+:)[^()]*\)\)")
 """A link within the book, alone in parentheses: it leads nowhere here."""
 _ERRATUM = re.compile(r"\[(E\d+)\]\(#err-[^()]*\)")
 _ESCAPED_DOT = re.compile(r"(?<=[^\W\d])\\\.(?=\w)")
-_NAMED = re.compile(r"^:name: (fig-\S+)\n\n", re.MULTILINE)
+_NAMED = re.compile(r"^:name: ((?:fig|tbl)-\S+)\n\n", re.MULTILINE)
 _NUMBER = re.compile(r"\{numref\}`([^`<>]+)`")
 _OF_LIST = re.compile(r"[-*+] | +\S")
 _FINDING = re.compile(r'<span class="finding"[^>]*>(.*?)</span>', re.DOTALL)
