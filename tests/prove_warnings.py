@@ -85,20 +85,23 @@ class Lifted:
 
 @dataclass
 class Coarse:
-    """Numbers of ratings in two levels, and half of the items at random in the upper one."""
+    """Two levels, drawn for each item, or for each user and item."""
 
     salt: int = 0
+    personal: bool = False
     deterministic = True
     version = "1"
 
     def fit(self, train: Ratings, *, rng: np.random.Generator | None = None) -> Self:
-        """Give each item its level."""
-        self._levels = stream(self.salt, "levels").integers(0, 2, train.n_items)
+        """Draw the levels."""
+        shape = (train.n_users if self.personal else 1, train.n_items)
+        levels = stream(self.salt, "levels").integers(0, 2, shape).astype(np.float32)
+        self._levels = np.broadcast_to(levels, (train.n_users, train.n_items))
         return self
 
     def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
-        """Give everybody the same."""
-        return np.tile(self._levels.astype(np.float32), (len(users), 1))
+        """Give their rows."""
+        return self._levels[users]
 
 
 @dataclass
@@ -251,9 +254,14 @@ def headless(at: Place) -> Iterator[Judged]:
 
 
 def ties(at: Place) -> Iterator[Judged]:
-    """Two systems of two levels each, whose lists are drawn; and scores without ties."""
+    """Two systems of two levels each, whose lists are drawn; and scores without ties.
+
+    Levels of users tell almost nothing, so that the draw decides. Levels of items tell which half
+    is better: there a lead may be theirs.
+    """
     for words, pair, planted in (
-        ("two levels each", (Coarse(at.salt()), Coarse(at.salt())), PLANTED),
+        ("levels of users", (Coarse(at.salt(), True), Coarse(at.salt(), True)), PLANTED),
+        ("levels of items", (Coarse(at.salt()), Coarse(at.salt())), BETWEEN),
         ("popularity and noise", (Noisy(at.salt(), 1.0), Noisy(at.salt(), 0.0)), NONE),
         ("Popularity, Random", ("Popularity", "Random"), NONE),
     ):
