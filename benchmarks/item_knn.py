@@ -7,8 +7,9 @@ of the users who like items, and add up the cosines of at most 20 neighbours:
 kept     the neighbours are chosen when training: of each item the 20 most similar of all items
 profile  they are chosen for each user: of what the user likes the 20 most similar to the item
 
-Of each user a fifth of the likes, rounded, is the test, and who has none of it is left out. What was
-liked in training is not listed, lists have ten items, and equal scores are listed as items are numbered.
+Of each user a fifth of the likes, rounded, is the test, and who has none of it is left out. What
+was liked in training is not listed, lists have ten items, and equal scores are listed as items are
+numbered.
 """
 
 import csv

@@ -137,7 +137,7 @@ WORDS = {
 
 
 def two_knns():
-    """Read what ``benchmarks/item_knn.py`` recorded: by data set, neighbours, metric, convention."""
+    """Read ``item_knn.csv``: values by data set, neighbours, metric and convention."""
     text = (ROOT / "benchmarks" / "item_knn.csv").read_text(encoding="utf-8")
     return {
         (row["dataset"], row["neighbours"], row["metric"], row["convention"]): float(row["value"])

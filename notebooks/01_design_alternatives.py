@@ -980,9 +980,20 @@ stated
 # :label: ex-lemma
 # :class: core
 #
+# The lemma's lower bound at $n=1$, for a user with two relevant items r1 and r2: rank both together
+# with one sample that the two runs share. If one of them comes first, $1RP@1$ is at least 1/2.
 # Give every run a sample of its own, drawn apart, instead of a shared one; two samples may come out
-# alike. Find a user with two relevant items, r1 and r2, for whom the lower bound then fails at $n=1$.
-# Does it fail in expectation?
+# alike. Find a list and samples for which the bound then fails. Does it fail in expectation?
+#
+# <details><summary>Hint, in steps</summary>
+#
+# 1. A run ranks its relevant item among its own sample. When is its P@1 0?
+# 2. With one sampled item for each run, where do both have to stand for $1RP@1$ to be 0?
+# 3. The bound looks at the shared sample alone. Where does that item have to stand for it to be 1/2?
+# 4. Write one list in which all of this is so. For the last question, ask how each run's sample is
+#    distributed, and what the mean of $1RP@1$ depends on.
+#
+# </details>
 #
 # ```python
 # from recbias.book.chapters.design_alternatives.exercises import check_lemma_broken

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from odd_pages import PAGES
 from planted_grids import PLANTED
+from recbias.book.site import default_editions
 from recbias.claims import claims
 from recbias.claims.records import criteria_of
 from recbias.data.datasets import dataset_info, state
@@ -33,6 +34,7 @@ from recbias.experiment.verification import listed_datasets
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, KEPT = ROOT / "data/proof", ROOT / "_build/prove"
 MINUTES = 150
+KEPT_IN = RESULTS.relative_to(ROOT).as_posix()
 
 ROOMS_OF_CODE = ("metrics", "resampling", "verdicts")
 ROOMS = sorted(path.name for path in (ROOT / "tests").iterdir() if list(path.glob("test_*.py")))
@@ -108,8 +110,11 @@ def parts() -> dict[str, Part]:
             ("src/recbias/audit", "src/recbias/multiverse"),
         ),
         "course": Part(
-            {"class_of_a_hundred": _python("tests/prove_course.py")},
-            ("src/recbias/book/course", "src/recbias/book/exercises.py", "tests/prove_course.py"),
+            {
+                "class_of_a_hundred": _python("tests/prove_course.py"),
+                **{name: _python("tests/prove_course.py", name) for name in default_editions(ROOT)},
+            },
+            ("src/recbias/book", "notebooks", "tests/prove_course.py"),
         ),
         "examples": Part(
             {room: _python(*examples, f"tests/{room}") for room in ROOMS}, ("src", "tests")
@@ -222,6 +227,11 @@ def main() -> int:
             if (reason := why_stale(name, step, known[name].stands_on))
         }
         print("\n".join(map(": ".join, stale.items())) or "nothing is stale")
+        if stale:
+            names = dict.fromkeys(step.partition("/")[0] for step in stale)
+            print(
+                f'a release waits for: make prove PART="{" ".join(names)}", then commit {KEPT_IN}'
+            )
         return int(bool(stale))
     failed = [each for name in chosen for each in prove(name, known[name], again=asked.again)]
     print("\n".join(failed) or "all passed")

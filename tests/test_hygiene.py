@@ -79,7 +79,7 @@ def tracked() -> list[Path]:
     except (OSError, subprocess.CalledProcessError):
         names = []
     if not names:
-        ignored = {".venv", "_build", "__pycache__", ".git", "downloads", "cells"}
+        ignored = {".venv", "_build", "__pycache__", ".git", "downloads", "cells", ".hypothesis"}
         paths = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
         names = [str(path) for path in paths if not ignored & set(path.parts)]
         names = [name for name in names if not re.search(r"(^|/)\.[a-z_]+_cache/", name)]

@@ -2,11 +2,13 @@
 
 Nothing is written twice. A deck has what a section of the chapter shows by itself: its title, a
 table by hand, predictions with the option that the data of the edition bear out, figures, the
-sentences that follow verdicts, what to do, the exercises, the summary. What stands beside it on the
-page are the notes of who speaks, with minutes. A figure, a table or a prediction has a slide of its
-own; words are `MOST_WORDS` at most, and fewer sentences are shown where a deck would have more than
-`MOST_SLIDES`. Sections that tell how the page was made, what a section hides behind a click, and
-what follows a figure with the class ``no-slide`` have none.
+sentences that follow verdicts, what to do, the exercises, the summary. The page answers its
+question in its lead; the deck asks first, and has the lead where figures have been seen. Option
+codes are defined before the first slide that uses one, by the table of the page on notation. What
+stands beside it on the page are the notes of who speaks, with minutes. A figure, a table or a
+prediction has a slide of its own; words are `MOST_WORDS` at most, and fewer sentences are shown
+where a deck would have more than `MOST_SLIDES`. Sections that tell how the page was made, what a
+section hides behind a click, and what follows a figure with the class ``no-slide`` have none.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 from teaching import told_of
 
@@ -33,8 +36,8 @@ MOST_LISTED = 60
 MOST_RULE = 32
 """Words of a rule; of a longer one its words in bold are shown."""
 MINUTES = {
-    "title": 1, "aims": 1, "table": 4, "figure": 3, "context": 1, "predict": 3, "sentence": 1,
-    "rules": 2, "exercises": 1, "summary": 1,
+    "title": 1, "aims": 1, "codes": 2, "table": 4, "figure": 3, "context": 1, "predict": 3,
+    "sentence": 1, "answer": 1, "rules": 2, "exercises": 1, "summary": 1,
 }  # fmt: skip
 """That a slide of each kind takes."""
 
@@ -42,6 +45,10 @@ _NO_SLIDES = re.compile(
     r"The experiment|Verdicts|What we had to decide|On your data|Beside|Predict before"
 )
 _CHAPTER = re.compile(r"notebooks/\d\d_")
+_CODE = re.compile(r"\b(?:AI|TI|AN|NN|1R)\b")
+"""An option of who is ranked; AR alone may be an algorithm."""
+_CODES = ("book/notation", "sec-options")
+"""Where the table of options stands: page and section."""
 _LINK = re.compile(r"</?a\b[^>]*>")
 _IDS = re.compile(r' (?:id|name)="(?!predict-|picture-)[^"]*"')
 _MARK = re.compile(r'<span class="finding"[^>]*>')
@@ -184,7 +191,8 @@ def slides_of(app: Sphinx, doctree: nodes.document, exercises: Sequence[str] = (
     title = reader.inline(chapter[0])
     lead = [node for node in chapter.children if not isinstance(node, nodes.section)]
     sections = [node for node in chapter.children if isinstance(node, nodes.section)]
-    slides = _lead_slides(reader, title, lead)
+    answered = _answered(reader, title, lead)
+    slides = [Slide("title", title, "", ["Ask, and wait for hands, before anything is shown."])]
     predictions = [
         node
         for section in sections
@@ -201,24 +209,56 @@ def slides_of(app: Sphinx, doctree: nodes.document, exercises: Sequence[str] = (
         elif head.startswith("Summary"):
             slides += _summary(reader, section)
         elif head.startswith("What to do"):
-            slides += _rules(reader, section)
+            slides += answered + _rules(reader, section)
+            answered = []
         elif head.startswith("Predict before"):
             for question in predictions:
                 slides += _prediction(reader, question)
         elif not _NO_SLIDES.match(head):
             slides += _section(reader, section)
-    return _trimmed(slides)
+    return _with_codes(slides + answered, _codes(app, reader))
 
 
-def _lead_slides(reader: _Reader, title: str, lead: Sequence[nodes.Node]) -> list[Slide]:
+def _with_codes(slides: list[Slide], codes: Slide | None) -> list[Slide]:
+    """Put the table of option codes before the first slide that uses one."""
+    kept = _trimmed(slides, MOST_SLIDES - (codes is not None))
+    using = (n for n, slide in enumerate(kept) if _CODE.search(_shown(slide)))
+    if codes is None or (place := next(using, None)) is None:
+        return _trimmed(slides, MOST_SLIDES)
+    place -= kept[place - 1].kind == "context"
+    return [*kept[:place], codes, *kept[place:]]
+
+
+def _shown(slide: Slide) -> str:
+    return re.sub(r"<(?:title|desc)\b.*?</(?:title|desc)>|<[^>]+>", " ", slide.title + slide.body)
+
+
+def _codes(app: Sphinx, reader: _Reader) -> Slide | None:
+    """Read the table of option codes, if the book has one."""
+    page, label = _CODES
+    if page not in app.env.found_docs:
+        return None
+    found = app.env.get_doctree(page)
+    assert isinstance(app.builder, StandaloneHTMLBuilder)
+    found.settings = app.builder.docsettings  # as the builder gives the page that it writes
+    for section in found.findall(nodes.section):
+        if label in section["ids"]:
+            table = next(iter(section.findall(nodes.table)))
+            (told, *_) = section.findall(nodes.paragraph)
+            notes = [escape(told.astext())]  # the page's references are not resolved here
+            return Slide("codes", reader.inline(section[0]), reader.html(table), notes)
+    return None
+
+
+def _answered(reader: _Reader, title: str, lead: Sequence[nodes.Node]) -> list[Slide]:
+    """Give what the lead shows and says: its figures, and the answer to the question."""
     paragraphs = [node for node in lead if isinstance(node, nodes.paragraph)]
     bound = [each for node in paragraphs for each in _sentences(node)]
     answer = _first(reader.html(*bound[0][1])) if bound else ""
     answer = re.sub(r"[;:,](?=(?:</\w+>)*$)", ".", answer)
     notes = [reader.inline(node) for node in paragraphs]
-    slides = [Slide("title", title, f"<p>{answer}</p>", notes)]
-    slides += _figures(reader, title, list(lead), reader.html(*bound[0][1]) if bound else "")
-    return slides
+    slides = _figures(reader, title, list(lead), reader.html(*bound[0][1]) if bound else "")
+    return [*slides, *([Slide("answer", title, f"<p>{answer}</p>", notes)] if answer else [])]
 
 
 def _figures(
@@ -339,7 +379,7 @@ def _summary(reader: _Reader, section: nodes.section) -> list[Slide]:
     return [Slide("summary", "Summary", f"<p>{_first(whole)}</p>", [whole])]
 
 
-def _trimmed(slides: list[Slide]) -> list[Slide]:
+def _trimmed(slides: list[Slide], most: int) -> list[Slide]:
     """Leave out, if there are too many, sentences from the end, then predictions and figures."""
     kept = list(slides)
     for kind, least in (("sentence", 0), ("predict", 3), ("figure", 5)):
@@ -347,7 +387,7 @@ def _trimmed(slides: list[Slide]) -> list[Slide]:
         gone: set[int] = set()
         # every second first, so that what is left is spread over the chapter
         order = [*places[1::2][::-1], *places[0::2][::-1]]
-        while len(kept) - len(gone) > MOST_SLIDES and len(places) - len(gone) > least and order:
+        while len(kept) - len(gone) > most and len(places) - len(gone & {*places}) > least:
             place = order.pop(0)
             if kind == "predict":
                 gone |= {place - 1} if kept[place - 1].kind == "context" else set()

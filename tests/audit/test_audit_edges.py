@@ -74,7 +74,7 @@ def test_a_side_that_is_none_is_named(given, said):
 
 
 def test_nine_in_ten_is_nine_in_ten_whatever_the_last_digit():
-    just_below = sum([0.1] * 9)
+    just_below = math.nextafter(0.9, 0)
     assert just_below < 0.9
     assert answer(0.1, 0.2, just_below, 0.1) == "holds"
     assert answer(-0.1, 0.2, 0.1, just_below) == "does not hold"
@@ -242,6 +242,8 @@ def results_of(values, left_out):
 
     found = Found()
     found.left_out = left_out
+    told = Difference(0.1, 0.05, 0.15, 0.02, 9, "paired t")
+    found.difference = lambda *_: SimpleNamespace(difference=told.lead, **told._asdict())
     return found
 
 
@@ -254,8 +256,10 @@ def chosen_of(monkeypatch, values, left_out):
 
 
 def test_the_best_baseline_is_one_that_has_a_value(monkeypatch):
-    best, values = chosen_of(monkeypatch, {"one": math.nan, "two": 0.2}, {"three": "too few"})
+    given = {"one": math.nan, "two": 0.2}
+    best, values, rows = chosen_of(monkeypatch, given, {"three": "too few"})
     assert best.name == "two"
+    assert [row["baseline"] for row in rows] == ["two"]
     assert list(values) == ["one", "two", "three"]  # the page shows who could not be trained
 
 
@@ -263,6 +267,8 @@ def test_baselines_of_which_none_can_be_trained_are_said(monkeypatch):
     left_out = dict.fromkeys(("one", "two", "three"), "too few ratings")
     with pytest.raises(TrainingError, match="none of the baselines has a value"):
         chosen_of(monkeypatch, {}, left_out)
+    with pytest.raises(TrainingError, match="A cannot be trained on these data: too few"):
+        chosen_of(monkeypatch, {"one": 0.1}, {"A": "too few"})
 
 
 # ---- end to end, where there is little
@@ -295,6 +301,7 @@ def test_one_system_under_two_names_in_a_tiny_table_is_open(tmp_path):
     assert "nan" not in page_of(found.record)
 
 
+@pytest.mark.slow
 def test_one_user_has_no_interval(tmp_path):
     alone = table(1, 30, 20, lambda rng: int(rng.integers(1, 6)))
     pair = System("Popularity", "Popularity"), System("Random", "Random")
@@ -394,13 +401,17 @@ def test_what_cannot_be_looked_for_is_not_said_to_be_unseen(in_folds):
     assert "cannot tell: the data have no times" in page
 
 
-def test_options_that_only_tie_are_none_where_all_is_liked():
+def popular_stars():
     rng = np.random.default_rng(0)
     odds = 1 / np.arange(1, 41)
     rows = [(u, i, r) for u in range(40)
             for i, r in zip(rng.choice(40, 9, replace=False, p=odds / odds.sum()),
                             rng.integers(3, 6, 9), strict=True)]  # fmt: skip
-    stars = pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
+    return pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
+
+
+def test_options_that_only_tie_are_none_where_all_is_liked():
+    stars = popular_stars()
     bought, rated = load_dataset(stars[["user_id", "item_id"]]), load_dataset(stars)
     options = {
         name: around(own_design(data), data, trainable=True, whole_lists=True)
@@ -415,7 +426,14 @@ def test_options_that_only_tie_are_none_where_all_is_liked():
     condensed = own_design(bought, "AI-AN-AR rel>=1 condensed")  # a reader's own is never left out
     own = around(condensed, bought, trainable=True, whole_lists=True)
     assert own["C1"][0] == "AI-AN-AR condensed"
-    few = {decision: options["bought"][decision] for decision in ("C1", "C2")}
+
+
+@pytest.mark.slow
+def test_where_all_is_liked_a_sentence_can_hold():
+    stars = popular_stars()
+    bought = load_dataset(stars[["user_id", "item_id"]])
+    options = around(own_design(bought), bought, trainable=True, whole_lists=True)
+    few = {decision: options[decision] for decision in ("C1", "C2")}
     found = audit(stars[["user_id", "item_id"]], *PAIR, split="ratio 0.5",
                   options=few, ledger=False)  # fmt: skip
     assert found.answer == "holds"

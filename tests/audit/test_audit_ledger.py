@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audit_of_world import PAIR, WORLD, audited_world
 from recbias import System, load_dataset
-from recbias.audit import audit, comparison, ledger
+from recbias.audit import audit, auditing, comparison, ledger
 from recbias.audit.comparison import Comparison
 from recbias.audit.design import own_design
 from recbias.audit.page import check_book, page_of
@@ -16,19 +17,15 @@ from recbias.errors import ConfigError
 from recbias.experiment.reduction import resampled_both
 from recbias.trust import fit_relation
 
-WORLD = "world(users=90,items=120)"
-PAIR = (System("Average rating", "AverageRating"), System("Random", "Random"))
-FEW = {"C2": ("metric: P@10", "metric: nDCG@10")}
+
+@pytest.fixture(scope="module")
+def audited():
+    return audited_world()
 
 
 @pytest.fixture(scope="module")
 def asks():
     return Comparison(WORLD, PAIR, own_design(load_dataset(WORLD), split="ratio 0.5"))
-
-
-@pytest.fixture(scope="module")
-def audited():
-    return audit(WORLD, *PAIR, split="ratio 0.5", options=FEW)
 
 
 # ---- claims
@@ -155,7 +152,7 @@ def test_users_alone_are_what_resampled_users_are(audited, asks):
     """Of the same draws of users as every interval of the package."""
     of_users = audited.record["over whom"][0]
     results = asks.run(asks.own)
-    drawn = results["Average rating", "case", "P@10"] - results["Random", "case", "P@10"]
+    drawn = results["Popularity", "case", "P@10"] - results["Random", "case", "P@10"]
     assert [of_users["low"], of_users["high"]] == pytest.approx(drawn.interval, abs=1e-4)
     own = audited.record["own"]["lead"]["lead"]
     assert {row["lead"] for row in audited.record["over whom"]} == {own}
@@ -163,7 +160,8 @@ def test_users_alone_are_what_resampled_users_are(audited, asks):
 
 def test_drawing_items_is_a_plain_loop(asks):
     """The hits of each item, as often as it was drawn, over all users."""
-    rows = {row["over"]: row for row in comparison.over_whom(asks)}
+    told, items = comparison.over_whom(asks)
+    rows = {row["over"]: row for row in told}
     ratings = load_dataset(WORLD).ratings
     n_users, n_items = ratings.n_users, ratings.n_items
     _, weights = resampled_both(n_users, n_items, 1)
@@ -174,6 +172,10 @@ def test_drawing_items_is_a_plain_loop(asks):
         hits += sign * per_item
     ahead = (hits[:, None] * weights).sum(axis=0) / (10 * n_users)
     assert rows["items"]["lead"] == pytest.approx(hits.sum() / (10 * n_users), abs=1e-12)
+    gives = dict(zip(map(str, ratings.item_ids), hits / (10 * n_users), strict=True))
+    assert [row["gives"] for row in items] == pytest.approx([gives[row["item"]] for row in items])
+    ordered = sorted(gives.values(), reverse=True)  # of equal ones any may be named
+    assert [row["gives"] for row in items] == pytest.approx([*ordered[:3], *ordered[-3:]])
     low, high = np.quantile(ahead, [0.025, 0.975])
     assert [rows["items"]["low"], rows["items"]["high"]] == pytest.approx([low, high], abs=1e-3)
 
@@ -210,10 +212,13 @@ def test_a_metric_that_is_no_sum_over_items_says_so(asks):
 
 @pytest.mark.slow
 def test_the_relation_is_that_of_the_room_of_trust(audited):
-    told = audited.record["worlds"]["relation"]
-    fitted = fit_relation(load_dataset(WORLD).ratings, 4)
+    larger = load_dataset("world(users=90,items=120)")  # of fewer the relation cannot be told
+    worlds = auditing._plain(auditing._worlds(larger, 4))
+    told = worlds["relation"]
+    fitted = fit_relation(larger.ratings, 4)
     assert told["estimate"] == pytest.approx(fitted.estimate, rel=1e-12)
     assert told["interval"] == pytest.approx(list(fitted.interval), rel=1e-12)
-    name = audited.record["worlds"]["nearest"]
+    name = worlds["nearest"]
     assert load_dataset(name).ratings.n_users == 90
-    assert name in page_of(audited.record)
+    assert name in page_of({**audited.record, "worlds": worlds})
+    assert "cannot be told" in page_of(audited.record)

@@ -97,6 +97,7 @@ def by_hand(table, folds, name):
     return hits / (10 * ratings["user_id"].nunique())
 
 
+@pytest.mark.slow
 def test_scores_of_libraries_are_audited_as_they_are(folds):
     table, folder = folds
     a, b = (f"{name}={folder}/fold-{{fold}}/{name}.csv" for name in LIBRARIES)
@@ -108,6 +109,7 @@ def test_scores_of_libraries_are_audited_as_they_are(folds):
     assert said["evidence"].startswith("1 set of scores from elsewhere was measured")
 
 
+@pytest.mark.slow
 def test_runs_in_the_format_of_trec_are_lists(folds, tmp_path):
     """Names with blanks cannot stand in a run, so that the table has underscores as the run has."""
     table, folder = folds

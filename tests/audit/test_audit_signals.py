@@ -5,14 +5,13 @@ import pandas as pd
 import pytest
 
 from recbias import System, load_dataset, run
-from recbias.audit import audit, signals
+from recbias.audit import auditing, comparison, signals
 from recbias.audit.comparison import Case, Comparison, Difference, asked, lead
 from recbias.audit.design import own_design
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import FromScores, as_system
 
 N_USERS, N_ITEMS = 80, 60
-FEW = {"C2": ("metric: P@10", "metric: nDCG@10")}
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +60,20 @@ def scores_of(table, *, knows_test):
     return FromScores(pd.DataFrame(rows, columns=["user_id", "item_id", "score"]))
 
 
+def hidden(table, first):
+    """What an audit of it against Popularity finds that accuracy hides, and what is warned of."""
+    loaded = load_dataset(table)
+    pair = as_system(first), System("Popularity", "Popularity")
+    asks = Comparison(table, pair, own_design(loaded, split="ratio 0.2"))
+    splits = dataset_splits(loaded, "ratio 0.2", seed=1)
+    found, said = auditing._said_of_data(lambda: comparison.hidden(asks, splits))
+    return found, said, asks, splits
+
+
 @pytest.mark.parametrize("knows_test", [False, True])
 def test_who_knows_the_test_is_seen(table, knows_test):
-    found = audit(
-        table, scores_of(table, knows_test=knows_test), "Popularity", split="ratio 0.2", options=FEW
-    )
-    fires = {signal["name"]: signal["fires"] for signal in found.record["signals"]}
-    assert fires["the test is known to a system"] == knows_test
+    found, _, asks, splits = hidden(table, scores_of(table, knows_test=knows_test))
+    assert signals.seen(found["lists"], asks.depth, splits, asks.pair).fires == knows_test
 
 
 def test_lists_that_end_early_are_seen(table):
@@ -85,9 +91,8 @@ def test_lists_that_end_early_are_seen(table):
             )
         ]
         lists = FromScores(pd.DataFrame(rows, columns=["user_id", "item_id", "rank"]))
-        found = audit(table, lists, "Popularity", split="ratio 0.2", options=FEW)
-        by_name = {signal["name"]: signal for signal in found.record["signals"]}
-        fires[length] = by_name["lists are too short"]["fires"]
+        found, said, asks, _ = hidden(table, lists)
+        fires[length] = signals.short(found["lists"], asks.depth, said, asks.pair).fires
     assert fires == {4: True, 30: False}
 
 

@@ -10,29 +10,26 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from audit_of_world import FEW, PAIR, WORLD, audited_world
 from recbias import Grid, System, load_dataset, run
-from recbias.audit import audit
+from recbias.audit import Audit, audit, auditing, comparison
+from recbias.audit.comparison import Comparison
 from recbias.audit.design import around, own_design
 from recbias.audit.page import page_of
+from recbias.audit.rule import EXIT_CODES
 from recbias.cli.entry import main
 from recbias.errors import ConfigError
 from recbias.experiment.options import Options
 from recbias.experiment.outcomes import evaluate
 from recbias.multiverse import default_options, universes
 from recbias.protocol.testset import dataset_splits
-
-WORLD = "world(users=90,items=120)"
-FEW = {
-    "A2": ("split: ratio 0.5", "split: ratio 0.2"),
-    "C1": ("AI-AN-AR", "condensed"),
-    "C2": ("metric: P@10", "metric: nDCG@10"),
-}
-PAIR = (System("Popularity", "Popularity"), System("Random", "Random"))
+from recbias.recommenders import FromScores, as_system
+from recbias.stats.comparison import holm
 
 
 @pytest.fixture(scope="module")
 def audited():
-    return audit(WORLD, *PAIR, split="ratio 0.5", options=FEW)
+    return audited_world()
 
 
 # ---- numbers are those of the internal path
@@ -48,17 +45,13 @@ def test_the_lead_is_that_of_results(audited):
 
 
 def test_the_lead_of_a_metric_of_misses_is_turned():
-    found = audit(
-        WORLD,
-        *PAIR,
-        split="ratio 0.5",
-        metric="antiP@10",
-        options={"C1": ("AI-AN-AR", "condensed")},
-    )
-    more, less = (
-        found.record["designs"][0]["values"][name][0] for name in ("Random", "Popularity")
-    )
-    assert found.record["own"]["lead"]["lead"] == pytest.approx(more - less, abs=1e-12)
+    design = own_design(load_dataset(WORLD), metric="antiP@10", split="ratio 0.5")
+    asks = Comparison(WORLD, PAIR, design)
+    results = asks.run(asks.own)
+    more, less = (results[name, "case", "antiP@10"].value for name in ("Random", "Popularity"))
+    lead = asks.lead(results, "antiP@10")
+    assert lead.lead == pytest.approx(more - less, abs=1e-12)
+    assert lead.low < lead.lead < lead.high
 
 
 def test_designs_are_those_of_the_multiverse(audited):
@@ -116,6 +109,57 @@ def test_thirds_of_users_hold_all_of_them(audited):
     assert mean == pytest.approx(audited.record["own"]["lead"]["lead"], abs=1e-9)
 
 
+# ---- the future, and baselines
+
+
+def timed():
+    rng = np.random.default_rng(4)
+    rows = [(u, i, int(rng.integers(1, 6)), int(rng.integers(10**6)))
+            for u in range(30) for i in rng.choice(20, 10, replace=False)]  # fmt: skip
+    return pd.DataFrame(rows, columns=["user_id", "item_id", "rating", "timestamp"])
+
+
+def rows_of_the_future(table, pair=PAIR, split="ratio 0.5"):
+    asks = Comparison(table, pair, own_design(load_dataset(table), split=split))
+    own, *others = comparison.cases(asks.design, whole_lists=True)
+    return comparison.compared(asks, [own, *(case for case in others if case.split)])[1:]
+
+
+def test_the_future_is_one_of_the_designs():
+    table = timed()
+    (row,) = rows_of_the_future(table)
+    grid = Grid(table, PAIR, "AI-AN-AR rel>=4", "P@10", split="temporal 0.2")
+    assert row["lead"]["lead"] == run(grid).difference("Popularity", "Random").difference
+    assert row["split"] == "temporal 0.2"
+    assert rows_of_the_future(table, split="temporal 0.2") == []  # it is the reader's own
+
+
+def test_where_there_is_no_future_the_row_says_why():
+    (row,) = rows_of_the_future(timed().drop(columns="timestamp"))
+    assert "values" not in row
+    assert "timestamps" in row["reason"]
+    (split,) = dataset_splits(load_dataset(timed()), "ratio 0.5", seed=1)
+    every = pd.MultiIndex.from_product([split.test.user_ids, split.test.item_ids])
+    scores = pd.DataFrame([*every], columns=["user_id", "item_id"]).assign(score=1.0)
+    mine = as_system(FromScores(scores)).replace("mine")
+    (row,) = rows_of_the_future(timed(), (mine, PAIR[1]))
+    assert row["reason"] == "the scores of mine are of your own split alone"
+
+
+def test_baselines_are_named_and_tested_against_each(audited):
+    asks = Comparison(WORLD, PAIR, own_design(load_dataset(WORLD), split="ratio 0.5"))
+    rivals = [System("Random", "Random"), System("Average rating", "AverageRating")]
+    best, values, rows = comparison.strongest(asks, rivals)
+    assert [row["baseline"] for row in rows] == sorted(values, key=values.get, reverse=True)
+    assert best.name == rows[0]["baseline"]
+    assert [row["p_holm"] for row in rows] == pytest.approx([*holm([row["p"] for row in rows])])
+    record = {**audited.record, "baselines": {**values, "none": None}, "against": rows}
+    text = page_of(record)
+    assert "Popularity beats Random, the best of 3 baselines" in text
+    assert "p, corrected for 2 (Holm)" in text
+    assert "the best of" not in page_of(audited.record)
+
+
 # ---- the reader's own design comes first
 
 
@@ -164,15 +208,12 @@ def test_the_page_asks_for_nothing(audited):
     assert "http" not in page_of(audited.record).replace("http-equiv", "")
 
 
-def test_names_are_text_whatever_they_look_like():
+def test_names_are_text_whatever_they_look_like(audited):
     evil = "<script>alert(1)</script>"
-    found = audit(
-        WORLD, PAIR[0].replace(evil), PAIR[1], split="ratio 0.5",
-        options={"C1": ("AI-AN-AR", "condensed")},
-    )  # fmt: skip
-    text = page_of(found.record)
+    record = json.loads(json.dumps(audited.record).replace('"Popularity"', f'"{evil}"'))
+    text = page_of({**record, "items": [{"item": evil, "gives": 0.1}]})
     assert "script" not in _Page(text).tags
-    assert "&lt;script&gt;" in text
+    assert text.count("&lt;script&gt;") > 5
 
 
 def test_what_is_undefined_is_null_in_json(audited, tmp_path):
@@ -230,8 +271,15 @@ def scored(shop):
     return table, folds
 
 
-def test_scores_of_plain_pandas_from_another_folder(scored, tmp_path):
+def first_two_metrics(*given, **named):
+    options = around(*given, **named)
+    return {decision: texts[: 1 + (decision == "C2")] for decision, texts in options.items()}
+
+
+@pytest.mark.slow
+def test_scores_of_plain_pandas_from_another_folder(scored, tmp_path, monkeypatch):
     table, folds = scored
+    monkeypatch.setattr(auditing, "around", first_two_metrics)  # all options are tried below
     out = tmp_path / "page.html"
     found = _recbias(
         "audit", table, *COLUMNS, "--a", f"mine={folds}", "--b", "Random", "--out", out
@@ -318,7 +366,8 @@ def test_numbers_of_json_are_finite_or_null(audited):
 
 def test_audits_side_by_side(audited, tmp_path):
     audited.save(tmp_path / "one.html")
-    turned = audit(WORLD, *PAIR[::-1], split="ratio 0.5", options=FEW)
+    said = next(each for each in EXIT_CODES if each != audited.answer)
+    turned = Audit({**audited.record, "sentence": {**audited.record["sentence"], "answer": said}})
     turned.save(tmp_path / "other.html")
     out = tmp_path / "both.html"
     found = _recbias(

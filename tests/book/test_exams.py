@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from recbias._system.places import clone_root
+from recbias.book import exams
 from recbias.book.exams import Exam, Task, make_exams, write_exams
 from recbias.cli.exam import exam as command
 from recbias.errors import ConfigError
 
 SEEDS = (1, 2, 3, 2027)
+SECRET = 739104582
+
+
+@lru_cache
+def drawn(seed: int) -> tuple[Exam, Exam]:
+    return make_exams(seed)
 
 
 def row(task: Task, number: int = 1) -> list[str]:
@@ -31,6 +41,10 @@ def number_in(text: str, pattern: str) -> float:
     found = re.search(pattern, text)
     assert found, (text, pattern)
     return float(found[1])
+
+
+def yes(is_so: bool) -> str:
+    return "yes" if is_so else "no"
 
 
 def one_list(task: Task) -> list[object]:
@@ -52,12 +66,14 @@ def one_item(task: Task) -> list[object]:
 
 def thinned(task: Task) -> list[object]:
     share = number_in(task.text, r"chance of ([\d.]+);")
-    return [share * sum(1 for each in stars(task)[:5] if each >= 4) / 5, "yes"]
+    asks_order = "still ahead" in task.questions[1].text
+    return [share * sum(1 for each in stars(task)[:5] if each >= 4) / 5, yes(asks_order)]
 
 
 def complement(task: Task) -> list[object]:
     rated, liked, trained = map(int, task.table[1])
-    return [Fraction(liked * (rated - trained), rated), "the other"]
+    other = trained + (1 if "one more" in task.questions[1].text else -1)
+    return [Fraction(liked * (rated - trained), rated), "the other" if other > trained else "this"]
 
 
 def bpref(task: Task) -> list[object]:
@@ -75,7 +91,9 @@ def floor(task: Task) -> list[object]:
     places, rated, hits = map(int, task.table[1])
     tested = int(number_in(task.text, r"test has (\d+) ratings"))
     relevant = int(number_in(task.text, r"ratings, (\d+) of them"))
-    return [Fraction(hits, places), Fraction(rated, places) * Fraction(relevant, tested), "no"]
+    expected = Fraction(rated, places) * Fraction(relevant, tested)
+    is_half = "half as large" in task.questions[2].text
+    return [Fraction(hits, places), expected, yes(is_half)]
 
 
 def misses(task: Task) -> list[object]:
@@ -95,8 +113,14 @@ def pairs(task: Task) -> list[object]:
 
 def gini(task: Task) -> list[object]:
     counts = [int(cell) for cell in row(task)]
-    gaps = sum(abs(a - b) for a in counts for b in counts)
-    return [Fraction(gaps, 2 * len(counts) * sum(counts)), "no"]
+
+    def value(of: list[int]) -> Fraction:
+        return Fraction(sum(abs(a - b) for a in of for b in of), 2 * len(of) * sum(of))
+
+    a, b, c, d, e = counts
+    is_raised = "10 is added" in task.questions[1].text
+    changed = [each + 10 for each in counts] if is_raised else [a, b, d, c, e]
+    return [value(counts), yes(value(changed) != value(counts))]
 
 
 def in_the_mean(task: Task) -> list[object]:
@@ -116,7 +140,7 @@ def gains(task: Task) -> list[object]:
     return found
 
 
-def universes(task: Task) -> list[object]:
+def one_change(task: Task) -> list[object]:
     first, second = row(task, 1), row(task, 2)
     turned = sum(second.index(a) > second.index(b) for a, b in combinations(first, 2))
     return [turned, Fraction(10 - 2 * turned, 10)]
@@ -124,7 +148,7 @@ def universes(task: Task) -> list[object]:
 
 ORACLES = (
     (one_list, one_item, thinned, complement, bpref, floor),
-    (misses, pairs, gini, in_the_mean, gains, universes),
+    (misses, pairs, gini, in_the_mean, gains, one_change),
 )
 
 
@@ -142,7 +166,7 @@ def faults(exam: Exam) -> list[str]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_answer_follows_from_what_is_printed(seed: int) -> None:
-    assert [fault for exam in make_exams(seed) for fault in faults(exam)] == []
+    assert [fault for exam in drawn(seed) for fault in faults(exam)] == []
 
 
 def test_a_wrong_key_is_noticed() -> None:
@@ -153,15 +177,100 @@ def test_a_wrong_key_is_noticed() -> None:
 
 
 def test_a_seed_gives_the_same_exam_and_another_seed_another() -> None:
-    texts = [[exam.markdown(key=True) for exam in make_exams(seed)] for seed in (5, 5, 6)]
+    made = make_exams(1), drawn(1), drawn(2)
+    texts = [[exam.markdown(key=True) for exam in each] for each in made]
     assert texts[0] == texts[1]
     for one, other in zip(texts[0], texts[2], strict=True):
         tables = [[line for line in text.splitlines() if line[:1] == "|"] for text in (one, other)]
         assert tables[0] != tables[1]
 
 
+def alike(exams: Iterable[Exam]) -> list[str]:
+    """Name the tasks of which two numbers are alike in three digits."""
+    found = []
+    for task in (task for exam in exams for task in exam.tasks):
+        numbers = [f"{q.answer:.3f}" for q in task.questions if not isinstance(q.answer, str)]
+        if len(set(numbers)) < len(numbers):
+            found.append(task.title)
+    return found
+
+
+@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 300), marks=pytest.mark.slow)])
+def test_numbers_of_a_task_differ_whatever_the_seed(seeds: range) -> None:
+    assert {seed: found for seed in seeds if (found := alike(drawn(seed)))} == {}
+
+
+def test_without_drawing_again_numbers_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exams, "_DRAWS", 1)
+    monkeypatch.setattr(Task, "differ", True)
+    assert [found for seed in range(6) if (found := alike(make_exams(seed)))]
+
+
+def test_words_that_are_right_are_not_the_same_for_every_seed() -> None:
+    said: dict[str, set[str]] = {}
+    for exam in (exam for seed in (*SEEDS, *range(6)) for exam in drawn(seed)):
+        for task in exam.tasks:
+            for question in task.questions:
+                if isinstance(question.answer, str):
+                    said.setdefault(task.title, set()).add(question.answer)
+    assert {title: len(words) for title, words in said.items()} == dict.fromkeys(said, 2)
+    assert len(said) == 4
+
+
+def printed(seed: int, folder: Path) -> str:
+    """Join names and texts of what a class is handed out: all but the keys."""
+    handed = [path for path in write_exams(seed, folder) if "-key" not in path.name]
+    assert len(handed) == 4
+    return "".join(path.name + path.read_text(encoding="utf-8") for path in handed)
+
+
+def test_a_printed_exam_hides_its_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exams, "make_exams", lambda seed: drawn(seed))
+    text = printed(SECRET, tmp_path / "out")
+    assert str(SECRET) not in text
+    assert "seed" not in text
+    # Its twin: an exam as they were once, with the seed in its title.
+    monkeypatch.setattr(Exam, "title", f"Exam of class {SECRET}")
+    assert str(SECRET) in printed(SECRET, tmp_path / "told")
+
+
+def test_the_key_has_a_scale_of_grades_and_the_exam_its_formulas() -> None:
+    for exam in drawn(3):
+        points = sum(task.points for task in exam.tasks)
+        key = exam.markdown(key=True)
+        scale = [int(n) for n in re.findall(r"^\| [a-z ]+ \| (\d+) \|$", key, re.M)]
+        assert scale == sorted(scale, reverse=True)
+        assert points > scale[0]
+        assert scale[-1] == math.ceil(points / 2)
+    first, second = (exam.markdown() for exam in drawn(3))
+    assert "1 − min(n, R) / min(N, R)" in first
+    assert "gain / log2(place + 1)" in second
+
+
+def late_chapters(guide: str, made: Sequence[Exam]) -> list[int]:
+    """Name chapters that an exam asks in the week that reads them, or before."""
+    weeks = re.findall(r"^\| (\d) \| (chapters? [^|]*)\|([^|]*)\|", guide, re.M)
+    read = {int(n): int(week) for week, chapters, _ in weeks for n in re.findall(r"\d", chapters)}
+    assert sorted(read) == list(range(1, 9))
+    late = []
+    for exam, name in zip(made, ("first exam", "second exam"), strict=True):
+        (week,) = (int(week) for week, _, in_class in weeks if name in in_class)
+        first, last = map(int, re.findall(r"\d", exam.title)[1:])
+        late += [n for n in range(first, last + 1) if read[n] >= week]
+    return late
+
+
+def test_no_exam_asks_what_is_taught_in_its_week() -> None:
+    """By the plan of six weeks: a chapter that is asked was taught in a week before."""
+    guide = (clone_root() / "book/teaching.md").read_text(encoding="utf-8")
+    assert late_chapters(guide, drawn(3)) == []
+    early = guide.replace("second exam", "an exam").replace("first exam", "first exam, second exam")
+
+    assert late_chapters(early, drawn(3)) == [5, 6, 7]
+
+
 def test_the_exam_does_not_tell_its_key(tmp_path: Path) -> None:
-    for exam in make_exams(7):
+    for exam in drawn(3):
         asked, told = exam.markdown(), exam.markdown(key=True)
         for task in exam.tasks:
             for question in task.questions:

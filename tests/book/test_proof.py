@@ -65,6 +65,20 @@ def test_the_page_shows_what_failed_and_what_was_not_run(
     assert "sizes: <strong>not run</strong>" in page
 
 
+def test_what_is_stale_says_what_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(prove, "RESULTS", tmp_path)
+    monkeypatch.setattr("sys.argv", ["prove.py", "--stale", "sizes", "stops"])
+    assert prove.main() == 1
+    *stale, last = capsys.readouterr().out.splitlines()
+    assert stale == ["sizes/tests_and_intervals: never run", "stops/rounds: never run"]
+    assert 'make prove PART="sizes stops"' in last
+    monkeypatch.setattr(prove, "why_stale", lambda *_: "")
+    assert prove.main() == 0
+    assert capsys.readouterr().out == "nothing is stale\n"
+
+
 def test_what_changed_since_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def git(*arguments: str) -> str:
         person = ["-c", "user.name=a", "-c", "user.email=a@b.c"]

@@ -45,8 +45,8 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         b"who,item,rating\n1,1,5\n",
         {},
         "FILE: no user column found; columns found: who, item, rating\n"
-        "name the columns once: recbias data info FILE --user NAME --item NAME --keep; if line 1 "
-        "names none: --no-header\n"
+        "name them: --user NAME --item NAME; recbias data info FILE keeps them for every command, "
+        "with --keep; if line 1 names none: --no-header\n"
         "first line: 'who,item,rating'",
     ),
     "wrong separator": (

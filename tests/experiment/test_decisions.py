@@ -225,7 +225,7 @@ MEAN = "Values are the mean over"
 EVERYBODY = "all users, also those without a relevant test item"
 SENTENCES = (
     # A1
-    ("", "No rating is left out."),
+    ("", "None of these is left out."),
     ("data: keep=50%", "Before anything is split we keep 50 % of the ratings at random."),
     ("data: head=10%", "Before anything is split we leave out the 10 % of the items that have most "
      "ratings."),

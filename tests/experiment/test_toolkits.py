@@ -118,7 +118,9 @@ def test_what_sets_two_item_knns_apart_is_computed_again_and_nothing_is_typed(pa
     made = loaded("item_knn")
     text = made.FILE.read_text(encoding="utf-8").splitlines()
     recorded = [row for row in csv.DictReader(text) if row["dataset"] == "synthetic"]
-    again = [dict(zip(made.FIELDS, map(str, row), strict=True)) for row in made.rows_of("synthetic")]
+    again = [
+        dict(zip(made.FIELDS, map(str, row), strict=True)) for row in made.rows_of("synthetic")
+    ]
     for row, kept in zip(again, recorded, strict=True):
         assert float(row.pop("value")) == pytest.approx(float(kept.pop("value")), abs=2e-6), row
         assert row | {"date": kept["date"]} == kept

@@ -128,7 +128,7 @@ def test_leave_out_takes_every_rating_alike() -> None:
 
 
 def test_leave_out_names_a_user_with_too_few_ratings() -> None:
-    with pytest.raises(DataError, match=r"1 users have no more than 2 .* user 1\n.*'ratio 0.2'"):
+    with pytest.raises(DataError, match=r"1 user has no more than 2 .* user 1\n.*'ratio 0.2'"):
         splits.leave_out(make([[0] * 4, [0] * 2]), 2, rng=rng())
 
 
@@ -224,7 +224,7 @@ def test_a_moment_outside_says_when_there_are_ratings() -> None:
 def test_the_last_of_each_user(times: list[list[int]], n_out: int) -> None:
     ratings = make(times)
     if small := [user for user, row in enumerate(times) if len(row) <= n_out]:
-        with pytest.raises(DataError, match=rf"{len(small)} users .* user {small[0]}\n.*users>="):
+        with pytest.raises(DataError, match=rf"{len(small)} users? .* user {small[0]}\n.*users>="):
             splits.leave_last(ratings, n_out)
         return
     train, test = [], []

@@ -227,7 +227,7 @@ def test_data_frames_are_scores_too(table: Path, folds: Path) -> None:
     with pytest.raises(ConfigError, match="expected a path, a DataFrame, or a list"):
         FromScores([1])
     for some in (frames[:1], [*frames, frames[0]]):
-        with pytest.raises(DataError, match=f"scores of {len(some)} folds, but the split has 2"):
+        with pytest.raises(DataError, match=f"scores of {len(some)} folds?, but the split has 2"):
             run(grid(table, FromScores(some)))
 
 
@@ -248,7 +248,7 @@ def test_a_split_of_one_fold_is_compared_too(table: Path, tmp_path: Path) -> Non
     asked = ["--split", "ratio 0.3", "--seed", "3", "--out", str(tmp_path / "one")]
     ended = CliRunner().invoke(main, ["data", "split", str(table), *asked])
     assert ended.exit_code == 0, ended.output
-    scores = FromScores(tmp_path / "one/fold-1/train.csv")
+    scores = FromScores(tmp_path / "one/fold-1/test.csv")
     for seed, fits in ((3, True), (4, False)):
         (split,) = dataset_splits(load_dataset(table), "ratio 0.3", seed=seed)
         if fits:
@@ -310,6 +310,11 @@ def trained(copy: Path) -> None:
     (copy / "fold-2/lists.trec").write_text((copy / "fold-2/lists.trec").read_text() + line + "\n")
 
 
+def trained_alone(copy: Path) -> None:
+    pairs = pd.read_csv(copy / "fold-2/train.csv")[["user_id", "item_id"]]
+    pairs.assign(score=range(len(pairs))).to_csv(copy / "fold-2/scores.csv", index=False)
+
+
 def other_split(copy: Path) -> None:
     record = json.loads((copy / "split.json").read_text())
     (copy / "split.json").write_text(json.dumps({**record, "train": record["train"][::-1]}))
@@ -333,6 +338,8 @@ def other_split(copy: Path) -> None:
             r"trec:2: fold 2, user 1, item 150",
         ),
         ("lists.trec", add("lists.trec", "1 1"), "trec:2: too few fields for user Q0"),
+        ("scores.csv", add("scores.csv", "1,,0.5"), r"csv:2: no item in column 'item_id'"),
+        ("scores.csv", trained_alone, r"csv:2: fold 2, user .* the user has the item in training"),
         ("lists.trec", trained, "a list with an item of the user's training ratings"),
         ("scores.csv", other_split, "is of another split or other data than is measured"),
         (
@@ -343,7 +350,7 @@ def other_split(copy: Path) -> None:
         (
             "scores.csv",
             lambda copy: (copy / "fold-2/scores.csv").unlink(),
-            "scores of 1 folds",
+            "scores of 1 fold, but the split has",
         ),
         (
             "scores.csv",
@@ -450,10 +457,10 @@ def test_the_command_measures_folds_of_a_table_that_is_read_as_its_owner_says(
     ):
         ended = CliRunner().invoke(main, asked)
         assert ended.exit_code == 0, ended.output
-        for train in Path("splits").glob("fold-*/train.csv"):
-            scores = pd.read_csv(train).rename(columns={"rating": "score"})
+        for test in Path("splits").glob("fold-*/test.csv"):
+            scores = pd.read_csv(test).rename(columns={"rating": "score"})
             scores = scores[["user_id", "item_id", "score"]]
-            scores.to_csv(train.with_name("scores.csv"), index=False)
+            scores.to_csv(test.with_name("scores.csv"), index=False)
     assert f"{table.name}; k-fold 2, seed 1" in ended.output
     # Read in another way, the same file has other folds.
     ended = CliRunner().invoke(main, ["measure", str(table), "--scores", "mine=splits"])
@@ -469,7 +476,7 @@ def test_the_threshold_of_large_ratings_is_asked_for_with_all_its_digits(
     frame.assign(rating=1_234_567 * frame["rating"].astype(int)).to_csv("large.csv", index=False)
     for asked in (
         ["data", "split", "large.csv", "--split", "ratio 0.3", "--out", "splits"],
-        ["measure", "large.csv", "--scores", "splits/fold-1/train.csv", "--out", "values.csv"],
+        ["measure", "large.csv", "--scores", "splits/fold-1/test.csv", "--out", "values.csv"],
     ):
         ended = CliRunner().invoke(main, asked)
         assert ended.exit_code == 0, ended.output

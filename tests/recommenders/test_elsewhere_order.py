@@ -340,7 +340,8 @@ def test_days_as_ids_fit_those_of_the_data(tmp_path: Path) -> None:
     frame["rating"] = frame["rating"] + frame["item_id"] % 2
     frame.to_parquet(tmp_path / "t.parquet")
     frame.rename(columns={"rating": "score"}).to_parquet(tmp_path / "s.parquet")
-    train = load_dataset(tmp_path / "t.parquet").ratings
+    (split,) = dataset_splits(load_dataset(tmp_path / "t.parquet"), "ratio 0.5", seed=1)
+    train = split.train
     assert FromScores(tmp_path / "s.parquet").fit(train).score(np.arange(12)).shape == (12, 4)
 
 

@@ -411,6 +411,32 @@ most => {
 """
 
 
+IN_ORDER = """
+[...document.querySelectorAll('.slides > section')].map(slide => {
+  const shown = slide.cloneNode(true);
+  shown.querySelectorAll('aside, title, desc, style').forEach(e => e.remove());
+  return [slide.className.split(' ')[0], shown.querySelector('.body')?.textContent.trim() ?? '',
+    shown.textContent];
+})
+"""
+CODE = re.compile(r"\b(?:AI|TI|AN|NN|1R)\b")
+
+
+def order_faults(slides: list[list[str]]) -> list[str]:
+    """Name what stands in a deck before it is asked or defined, by kind, body and text of each."""
+    kinds = [kind for kind, _, _ in slides]
+    before = {kind: kinds.index(kind) if kind in kinds else len(kinds)
+              for kind in ("predict", "codes")}  # fmt: skip
+    faults = []
+    if slides[0][1] or {"answer", "sentence"} & set(kinds[: before["predict"]]):
+        faults.append("answers before it asks")
+    for _, _, text in slides[: before["codes"]]:
+        if used := CODE.search(text):
+            faults.append(f"{used[0]} stands before the slide that says what it is")
+            break
+    return faults
+
+
 UNCOVERED = ".reveal :is(.backgrounds, .pause-overlay, .progress, .controls) { display: none }"
 """Layers without text, behind which axe-core can tell no colour."""
 
@@ -424,6 +450,7 @@ def deck_faults(page: Page, path: Path, *, fully: bool) -> list[str]:
         faults.append(f"{number} slides, not {FEWEST_SLIDES} to {MOST_SLIDES}")
     if page.locator(".slides > section").count() != number:
         faults.append("slides within slides: a tag is left open")
+    faults += order_faults(page.evaluate(IN_ORDER))
     start_axe(page)
     page.add_style_tag(content=UNCOVERED)
     if fully:

@@ -9,6 +9,7 @@ import pytest
 
 from check_findings import deck_faults, prediction_faults, read_page
 from offline_check import check_page
+from slides import MOST_SLIDES, Slide, _with_codes
 
 pytestmark = pytest.mark.slow
 
@@ -86,9 +87,14 @@ def test_a_deck_opens_from_disk_and_what_is_wrong_with_it_is_told(
         "text of 12.0 px": (body, f'{body}<p style="font-size:12px">a</p>'),
         "words": ('<div class="body">', '<div class="body"><p>' + "word " * 70 + "</p>"),
         "higher than the window": ('<div class="body">', '<div class="body" style="height:900px">'),
-        "wider than the window": ('<div class="body">', '<div class="body" style="width:1900px">'),
+        "wider than the window": (
+            '<div class="body">',
+            '<div class="body" style="width:1900px;height:9px">',
+        ),
         "no notes": ('<aside class="notes">', '<aside class="other" hidden>'),
         "color-contrast": (body, f'{body}<p style="color:#ccc">pale</p>'),
+        "answers before it asks": (body, f"{body}<p>It is so.</p>"),
+        "AN stands before": ("<h1>", "<h1>AN or NN? "),
         "request to http": ("</body>", '<img src="http://localhost:1/a.png" alt=""></body>'),
     }
     (tmp_path / "slides").mkdir()
@@ -98,6 +104,20 @@ def test_a_deck_opens_from_disk_and_what_is_wrong_with_it_is_told(
         faults, _ = check_page(context, broken, (1400, ("light",)), fully=False)
         assert any(fault in each for each in faults), (fault, faults)
     context.close()
+
+
+def test_codes_are_defined_before_the_first_slide_that_uses_one() -> None:
+    codes = Slide("codes", "Codes", "<table></table>")
+    named = [Slide("title", "Q", ""), Slide("context", "P", "<p>So.</p>"),
+             Slide("predict", "Is TI-AN-AR higher?", "<ol></ol>")]  # fmt: skip
+    kinds = [slide.kind for slide in _with_codes(named, codes)]
+    assert kinds == ["title", "codes", "context", "predict"]
+    assert _with_codes(named, None) == named
+    # AR alone is an algorithm, too; what a picture tells to those who do not see it is not shown.
+    other = [Slide("title", "AR or kNN?", "<svg><title>TI</title></svg>")]
+    assert _with_codes(other, codes) == other
+    many = [*named, *(Slide("sentence", "S", "<p>So.</p>") for _ in range(30))]
+    assert len(_with_codes(many, codes)) == MOST_SLIDES
 
 
 def test_notes_are_shown_where_they_are_asked_for(site: Path, browser) -> None:

@@ -150,17 +150,27 @@ def test_what_needs_a_clone_says_where_to_get_one(
     assert said in str(places.need_clone("a chapter needs"))
 
 
-def test_a_wheel_finds_what_travels_with_it(tmp_path: Path) -> None:
-    """Of a wheel alone, away from any clone: its registry and its ledger."""
+def test_a_wheel_evaluates_and_finds_what_travels_with_it(tmp_path: Path) -> None:
+    """Of a wheel alone, away from any clone and without what pages need."""
     root = Path(__file__).resolve().parents[2]
     hatch = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
     subprocess.run([*hatch, "--directory", tmp_path], cwd=root, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
-    code = (
-        "import recbias; from recbias.claims import claims\n"
-        "print(recbias.__file__, len(recbias.load_dataset('synthetic').ratings) > 0, len(claims()))"
-    )
+    code = """
+import sys
+sys.modules.update(dict.fromkeys(("jupyter_book", "jupytext", "matplotlib", "papermill")))
+import pandas as pd, recbias
+from recbias.claims import claims
+run = pd.DataFrame({"user_id": ["u", "u"], "item_id": ["a", "b"], "rank": [1, 2]})
+judged = pd.DataFrame({"user_id": ["u"], "item_id": ["b"], "rating": [1]})
+value = recbias.measure(run, judged, "RR").values["value"].item()
+print(recbias.__file__, len(recbias.load_dataset("synthetic").ratings) > 0, len(claims()), value)
+from click.testing import CliRunner
+from recbias.cli.commands import main
+for arguments in (["--help"], ["data", "info", "ml-100k"]):
+    print(CliRunner().invoke(main, arguments, catch_exceptions=False).output)
+"""
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
@@ -169,5 +179,8 @@ def test_a_wheel_finds_what_travels_with_it(tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(str(tmp_path)), done.stdout
-    assert done.stdout.split()[1:] == ["True", "205"]
+    found, _, told = done.stdout.partition("\n")
+    assert found.startswith(str(tmp_path)), found
+    assert found.split()[1:] == ["True", "205", "0.5"]
+    assert "reconcile" in told
+    assert "MovieLens 100K" in told

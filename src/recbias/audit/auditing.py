@@ -24,7 +24,7 @@ from recbias.audit.ledger import Ruling, judged_claims
 from recbias.audit.page import check_book, page_of, percent
 from recbias.audit.rule import EXIT_CODES, SHARE, answer, because, rule_said
 from recbias.audit.sides import is_scores, is_whole, side
-from recbias.audit.words import change_said, decision_said, number_said, option_said
+from recbias.audit.words import change_said, decision_said, number_said, option_said, users_said
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.datasets.describe import describe
 from recbias.data.ratings import exact
@@ -58,8 +58,9 @@ class Audit:
     ----------
     record : dict
         Everything, as JSON has it: ``sentence``, ``own``, ``data``, ``designs``, ``multiverse``,
-        ``samples``, ``seeds``, ``over whom``, ``users``, ``hidden``, ``worlds``, ``signals``,
-        ``ledger``, ``methods``, ``versions``, ``book``.
+        ``samples``, ``seeds``, ``over whom``, ``items``, ``users``, ``hidden``, ``worlds``,
+        ``signals``, ``ledger``, ``methods``, ``versions``, ``book``; where the rival was chosen
+        ``baselines`` and ``against``.
     """
 
     record: Mapping[str, Any]
@@ -182,10 +183,13 @@ def audit(
     design = own_design(loaded, protocol, metric, split, seed, select)
     least = design.protocol.min_rating
     first = _side(a, least)
-    baselines: dict[str, float] = {}
+    baselines: dict[str, Any] = {}
     if b is None:
         alone = Comparison(dataset, (first, first), design, workers, data_dir)
-        second, baselines = comparison.strongest(alone, line_up("modern", min_rating=least)[1:])
+        second, values, against = comparison.strongest(
+            alone, line_up("modern", min_rating=least)[1:]
+        )
+        baselines = {"baselines": values, "against": against}
     else:
         second = _side(b, least)
     if first.name == second.name:
@@ -195,8 +199,7 @@ def audit(
     with _held(workers, first, second) as held:
         asks = Comparison(dataset, (first, second), design, held, data_dir)
         record = _judged(asks, loaded, options, ledger)
-    record |= {"book": book}
-    return Audit(_plain({**record, "baselines": baselines} if baselines else record))
+    return Audit(_plain({**record, "book": book, **baselines}))
 
 
 @contextmanager
@@ -250,6 +253,7 @@ def _judged(
             found[name], said_here = _said_of_data(part)
             warned |= dict.fromkeys(said_here)
     results, said = found["your design"], list(warned)
+    over_whom, items = found["users and items"]
     own = asks.lead(results, asks.own.metric)
     designs = found["other designs"]
     designs[0]["optimum"] = comparison.optimum(splits, design)
@@ -287,7 +291,7 @@ def _judged(
                 own,
                 design.measured,
                 multiverse,
-                found["users and items"],
+                over_whom,
                 unserved=found["what accuracy hides"],
                 n_tested=len(np.unique(np.concatenate([split.test.user for split in splits]))),
                 kept_splits="" if trainable else _kept_splits(pair, design),
@@ -306,7 +310,8 @@ def _judged(
             "enough": comparison.enough(found["samples"]) if found["samples"] else None,
         },
         "seeds": found["seeds"],
-        "over whom": found["users and items"],
+        "over whom": over_whom,
+        "items": items,
         "users": comparison.thirds(results, pair, design.measured, kept, least),
         "hidden": found["what accuracy hides"],
         "worlds": found["worlds"],
@@ -315,7 +320,11 @@ def _judged(
         ],
         "ledger": {"left out": not ledger, "claims": _claims(found.get("claims"))},
         "methods": " ".join(
-            (methods_paragraph(design, results.dataset), *_methods_of_audit(pair, own, multiverse))
+            (
+                *([f"Read as: {'; '.join(loaded.understood)}."] if loaded.understood else []),
+                methods_paragraph(design, results.dataset),
+                *_methods_of_audit(pair, own, multiverse),
+            )
         ),
         "versions": {"recbias": version("recbias"), "data": loaded.ratings.content_hash},
     }
@@ -378,12 +387,12 @@ def _methods_of_audit(
     )
 
 
-def _over_whom(asks: Comparison) -> list[dict[str, Any]] | str:
-    """Test over users and items, or say why that cannot be."""
+def _over_whom(asks: Comparison) -> tuple[list[dict[str, Any]] | str, list[dict[str, Any]]]:
+    """Test over users and items, or say why that cannot be; name the items that make the lead."""
     try:
         return comparison.over_whom(asks)
     except ConfigError as error:
-        return str(error).partition("\n")[0]
+        return str(error).partition("\n")[0], []
 
 
 def _claims(found: Sequence[Ruling] | None) -> list[dict[str, Any]] | None:
@@ -611,7 +620,7 @@ def _unserved_said(names: Sequence[str], hidden: Mapping[str, Any]) -> str:
     if not without:
         return ""
     counts = " and ".join(f"{name} has no list for {n:,}" for name, n in without.items())
-    text = f"Of {hidden['tested']:,} users with test ratings {counts}"
+    text = f"Of {users_said(hidden['tested'])} with test ratings {counts}"
     served = hidden["parts"][comparison.SERVED]
     if not isinstance(served, str) and not np.isnan(served["lead"]):
         text += (
@@ -635,7 +644,7 @@ def _own_said(names: Sequence[str], own: Difference, metric: Metric, n_tested: i
     else:
         where = "ahead of" if own.lead > 0 else "behind"
         text = f"{a} is {number_said(abs(own.lead))} {where} {b} in {metric}{less}"
-    users = f"{own.n_users:,} user{'s' * (own.n_users != 1)}"
+    users = users_said(own.n_users)
     if n_tested < own.n_users:
         users += f", of whom {n_tested:,} {'have' if n_tested != 1 else 'has'} test ratings"
     if np.isnan(own.low):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from recbias.audit.sides import is_scores
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, DataError, TrainingError
@@ -19,14 +20,14 @@ from recbias.experiment.grid import Grid
 from recbias.experiment.measurement import measure
 from recbias.experiment.options import Options
 from recbias.experiment.pairs import TESTS
-from recbias.experiment.reduction import crossed_drawn, resampled_both
+from recbias.experiment.reduction import FoldPart, crossed_drawn, resampled_both
 from recbias.experiment.run import Results, run
 from recbias.experiment.users import reduced_systems
 from recbias.metrics import Metric, parse_metric
-from recbias.protocol.splits import Split
+from recbias.protocol.splits import Split, SplitRule
 from recbias.recommenders import System
 from recbias.recommenders.non_personalised import OracleRanking
-from recbias.stats.comparison import paired_t, resampled_tests
+from recbias.stats.comparison import holm, paired_t, resampled_tests
 from recbias.stats.resampling import interval
 
 __all__ = [
@@ -68,6 +69,9 @@ BESIDE = (
 )
 """What every comparison is seen beside: names and algorithms."""
 
+FUTURE = "temporal 0.2"
+"""The split that trains on the past and tests on the future."""
+
 _SAME = 1e-9
 """Below which two values are one, but for what sums leave in their last digits."""
 
@@ -75,12 +79,13 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class Case(NamedTuple):
-    """One design: what a reader calls it, protocol, metric, test side."""
+    """One design: what a reader calls it, protocol, metric, test side, and split if another."""
 
     words: str
     protocol: str
     metric: str
     test: str = "observed"
+    split: str = ""
 
 
 class Difference(NamedTuple):
@@ -125,10 +130,10 @@ class Comparison:
         systems: Sequence[System] = (), design: Options | None = None,
     ) -> Results:  # fmt: skip
         """Measure the pair, or other systems, under one design, whose label is ``"case"``."""
-        grid = asked(
-            self.dataset, systems or self.pair, design or self.design, case,
-            metrics or (case.metric,),
-        )  # fmt: skip
+        design = design or self.design
+        if case.split:
+            design = dataclasses.replace(design, split=SplitRule.parse(case.split))
+        grid = asked(self.dataset, systems or self.pair, design, case, metrics or (case.metric,))
         return run(grid, workers=self.workers, data_dir=self.data_dir)
 
     def lead(self, results: Results, metric: str) -> Difference:
@@ -137,7 +142,7 @@ class Comparison:
 
 
 def cases(design: Options, *, whole_lists: bool) -> list[Case]:
-    """Name the reader's design and five others, each of which a paper of the book argues for.
+    """Name the reader's design and six others, each of which a paper of the book argues for.
 
     Parameters
     ----------
@@ -156,7 +161,11 @@ def cases(design: Options, *, whole_lists: bool) -> list[Case]:
         Case("dislikes shown, fewer are better", full, f"antiP@{depth}"),
         Case("users with nothing to find left out", f"{full} users=relevant", f"P@{depth}"),
         Case(HEADLESS, full, f"P@{depth}", "observed head=10%"),
-    ]
+        Case(
+            "trained on the past, tested on the future", full, f"P@{depth}",
+            split="" if str(design.split) == FUTURE else FUTURE,
+        ),
+    ]  # fmt: skip
     if whole_lists:
         found += [
             Case("only what the user rated is ranked", f"{full} condensed", f"P@{depth}"),
@@ -173,10 +182,11 @@ def compared(asks: Comparison, chosen: Sequence[Case]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Of each design its words, protocol, metric and whether more is better; ``values`` by system:
-        value, low, high; ``lead`` of the first system, as `Difference`. Or the ``reason`` why it
-        cannot be measured on these data.
+        Of each design its words, protocol, metric, ``split`` if it is another than the reader's,
+        and whether more is better; ``values`` by system: value, low, high; ``lead`` of the first
+        system, as `Difference`. Or the ``reason`` why it cannot be measured on these data.
     """
+    scored = " and ".join(system.name for system in asks.pair if is_scores(system))
     systems = [*asks.pair, *beside(asks.pair, asks.design)]
     rows = []
     for case in chosen:
@@ -185,8 +195,12 @@ def compared(asks: Comparison, chosen: Sequence[Case]) -> list[dict[str, Any]]:
             "protocol": case.protocol,
             "test": case.test,
             "metric": case.metric,
+            "split": case.split,
             "more is better": parse_metric(case.metric).declaration.better == "higher",
         }
+        if case.split and scored:
+            rows.append({**row, "reason": f"the scores of {scored} are of your own split alone"})
+            continue
         try:
             results = asks.run(case, systems=systems)
             _refuse_left_out(results, asks.pair)
@@ -269,13 +283,24 @@ def _refuse_left_out(results: Results, pair: Sequence[System]) -> None:
             raise TrainingError(f"{system.name} cannot be trained on these data: {reason}")
 
 
-def strongest(asks: Comparison, baselines: Sequence[System]) -> tuple[System, dict[str, float]]:
-    """Choose the best baseline under the reader's design; give the values of all of them.
+def strongest(
+    asks: Comparison, baselines: Sequence[System]
+) -> tuple[System, dict[str, float], list[dict[str, Any]]]:
+    """Choose the best baseline under the reader's design; say how far A is ahead of each.
 
-    One that cannot be trained on these data has none (NaN).
+    Returns
+    -------
+    best : System
+    values : dict of str to float
+        Of all baselines; NaN where one cannot be trained on these data.
+    rows : list of dict
+        Of each that can its name (``baseline``) and ``value``, how far A is ahead, as `Difference`,
+        and ``p_holm``, corrected for their number; the best comes first.
     """
-    rivals = tuple(system for system in baselines if system.name != asks.pair[0].name)
-    results = asks.run(asks.own, systems=rivals)
+    first = asks.pair[0]
+    rivals = tuple(system for system in baselines if system.name != first.name)
+    results = asks.run(asks.own, systems=(first, *rivals))
+    _refuse_left_out(results, (first,))
     values = {
         system.name: results[system.name, "case", asks.own.metric].value
         if system.name not in results.left_out
@@ -291,7 +316,21 @@ def strongest(asks: Comparison, baselines: Sequence[System]) -> tuple[System, di
         )
     more = asks.design.metric.declaration.better == "higher"
     best = (max if more else min)(known, key=lambda name: values[name])
-    return next(system for system in rivals if system.name == best), values
+    rows: list[dict[str, Any]] = [
+        {
+            "baseline": name,
+            "value": values[name],
+            **lead(results, (first, rival), asks.own.metric)._asdict(),
+        }
+        for rival in rivals
+        if (name := rival.name) in known
+    ]
+    p = np.array([row["p"] for row in rows], dtype=np.float64)
+    corrected = np.full(len(rows), np.nan)
+    corrected[~np.isnan(p)] = holm(p[~np.isnan(p)])
+    rows = [{**row, "p_holm": each} for row, each in zip(rows, corrected.tolist(), strict=True)]
+    rows.sort(key=lambda row: row["value"], reverse=more)
+    return next(system for system in rivals if system.name == best), values, rows
 
 
 def optimum(splits: Sequence[Split], design: Options) -> float | None:
@@ -324,15 +363,18 @@ def optimum(splits: Sequence[Split], design: Options) -> float | None:
 _LISTS = ("judged", "antiP", "Served", "ARP", "Coverage", "Gini")
 
 
-def over_whom(asks: Comparison) -> list[dict[str, Any]]:
-    """Test the lead over other users, over other items, and over both.
+def over_whom(asks: Comparison) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Test the lead over other users, over other items, and over both; name the items that make it.
 
     Users and items are drawn again, apart, as :func:`recbias.stats.resampling.crossed_sums` has it.
 
     Returns
     -------
-    list of dict
+    rows : list of dict
         ``over`` whom, ``lead``, its 95 % interval ``low`` to ``high`` and two-sided ``p``.
+    items : list of dict
+        The three ``item`` that give A most and the three that give B most, with what each ``gives``
+        to the lead, which is the sum over all items.
 
     Raises
     ------
@@ -366,7 +408,27 @@ def over_whom(asks: Comparison) -> list[dict[str, Any]]:
         rows.append(
             {"over": over, "lead": value, "low": float(low), "high": float(high), "p": float(p)}
         )
-    return rows
+    gives = sign * (_of_items(first, n_items) - _of_items(second, n_items))
+    order = np.argsort(-gives, kind="stable")
+    named = [
+        {"item": str(dataset.ratings.item_ids[item]), "gives": float(gives[item])}
+        for item in dict.fromkeys((*order[:_ITEMS].tolist(), *order[-_ITEMS:].tolist()))
+        if abs(gives[item]) > _SAME
+    ]
+    return rows, named
+
+
+_ITEMS = 3
+"""How many items are named that give most to either side."""
+
+
+def _of_items(folds: Sequence[FoldPart], n_items: int) -> FloatArray:
+    """Part the value of a metric, a sum over test ratings, by their items."""
+    total, n_counted = np.zeros(n_items), 0.0
+    for pairs in (fold.pairs for fold in folds if fold.pairs is not None):
+        total += np.bincount(pairs.item, pairs.values[0], minlength=n_items)
+        n_counted += len(pairs.sizes[0])
+    return total / max(n_counted, 1)
 
 
 SERVED = "users to whom both give a list"

@@ -9,14 +9,22 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recbias.audit.rule import SHARE, rule_said
-from recbias.audit.words import decision_said, number_said, option_said
+from recbias.audit.words import decision_said, number_said, option_said, users_said
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError
 from recbias.experiment.options import Options
 from recbias.experiment.typesetting import latex_text
 from recbias.multiverse.universes import N_FLIPS
 
-__all__ = ["check_book", "page_of", "percent", "side_by_side"]
+__all__ = [
+    "COMPARED",
+    "check_book",
+    "compared",
+    "compared_cells",
+    "page_of",
+    "percent",
+    "side_by_side",
+]
 
 _SIGNS = {"holds": "✓", "does not hold": "✗", "open": "?"}
 _SHOWN_SIGNALS = 3
@@ -37,7 +45,12 @@ h2 { font-size: 1.2rem; margin-top: 2.2rem; border-top: 1px solid var(--line);
 .holds { color: var(--a); } .does-not-hold { color: var(--b); } .open { color: var(--soft); }
 .soft { color: var(--soft); }
 p, li { overflow-wrap: anywhere; }
-.wide { overflow-x: auto; position: relative; }
+.wide { overflow-x: auto; position: relative;
+  background: linear-gradient(to right, var(--paper) 30%, transparent) 0 0 / 2.5rem 100% local,
+    linear-gradient(to left, var(--paper) 30%, transparent) 100% 0 / 2.5rem 100% local,
+    linear-gradient(to right, #80808090, transparent) 0 0 / .9rem 100% scroll,
+    linear-gradient(to left, #80808090, transparent) 100% 0 / .9rem 100% scroll;
+  background-repeat: no-repeat; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
@@ -56,7 +69,7 @@ summary { cursor: pointer; }
 @media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb;
   --paper: #fff; --band: #f3f5f7; --a: #0b5cad; --b: #b35c00; }
   body { max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
-  .wide { overflow: visible; } table { font-size: 8pt; }
+  .wide { overflow: visible; background: none; } table { font-size: 8pt; }
   th { hyphens: auto; overflow-wrap: break-word; }
   th, td { padding-right: .4rem; } td:first-child, td.text { min-width: 0; }
   td.n { white-space: normal; } tr, svg { break-inside: avoid; }
@@ -73,40 +86,71 @@ def page_of(record: Mapping[str, Any]) -> str:
         As :attr:`recbias.audit.Audit.record`; names in it are text, whatever they look like.
     """
     sentence = record["sentence"]
-    title = f"{sentence['a']} beats {sentence['b']}"
+    title = _title(record)
     parts = [_first(record), _designs(record), _multiverse(record), _samples(record)]
     parts += [_seeds(record), _over_whom(record), _users(record), _hidden(record)]
     parts += [_signals(record), _ledger(record), _data(record), _worlds(record), _methods(record)]
     return _whole(f"{title}: {sentence['answer']}", filter(None, parts))
 
 
+COMPARED = (
+    "sentence", "answer", "lead, 95 % interval", "designs", "won", "lost", "changes that turn it",
+    "warnings",
+)  # fmt: skip
+"""Heads of the columns in which audits stand side by side."""
+
+
+def compared(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what one row of audits side by side says, of the record of one: no user, no item.
+
+    Returns
+    -------
+    dict
+        ``a``, ``b``, ``data``, ``design`` and ``answer`` as text; ``lead`` with the ends ``low``
+        and ``high`` of its interval; how many ``designs`` there are, and the shares ``won`` and
+        ``lost``; ``changes`` that turn the winner (None: none do); ``warnings``, joined.
+    """
+    sentence, found = record["sentence"], record["multiverse"]
+    shares = found["shares"]["decisions"]
+    fired = [signal["name"] for signal in record["signals"] if signal["fires"]]
+    return {
+        "a": sentence["a"],
+        "b": sentence["b"],
+        "data": record["data"]["title"],
+        "design": sentence.get("design", ""),
+        "answer": sentence["answer"],
+        **{name: record["own"]["lead"][name] for name in ("lead", "low", "high")},
+        "designs": found["universes"],
+        "won": shares["wins"],
+        "lost": shares["loses"],
+        "changes": found["changes"],
+        "warnings": "; ".join(fired),
+    }
+
+
+def compared_cells(row: Mapping[str, Any]) -> list[str]:
+    """Write a row of `compared` under the heads `COMPARED`, in HTML."""
+    changes = row["changes"]
+    return [
+        f"{escape(row['a'])} beats {escape(row['b'])}<br>"
+        f"<span class='soft'>{escape(row['data'])}. {escape(row['design'])}</span>",
+        _badge(row["answer"]),
+        _lead(row),
+        f"{row['designs']:,}",
+        percent(row["won"]),
+        percent(row["lost"]),
+        "–" if changes is None else f"{changes:.0f}",
+        escape(row["warnings"]) or "none",
+    ]
+
+
 def side_by_side(records: Sequence[Mapping[str, Any]]) -> str:
     """Write one page of several audits: what each says, and what it rests on."""
-    rows = []
-    for record in records:
-        sentence, found = record["sentence"], record["multiverse"]
-        fired = [signal["name"] for signal in record["signals"] if signal["fires"]]
-        changes = found["changes"]
-        rows.append(
-            [
-                f"{escape(sentence['a'])} beats {escape(sentence['b'])}<br>"
-                f"<span class='soft'>{escape(record['data']['title'])}. "
-                f"{escape(sentence.get('design', ''))}</span>",
-                _badge(sentence["answer"]),
-                _lead(record["own"]["lead"]),
-                f"{found['universes']:,}",
-                percent(found["shares"]["decisions"]["wins"]),
-                percent(found["shares"]["decisions"]["loses"]),
-                "–" if changes is None else str(changes),
-                escape("; ".join(fired)) or "none",
-            ]
-        )
-    heads = ["sentence", "answer", "lead, 95 % interval", "designs", "won", "lost",
-             "changes that turn it", "warnings"]  # fmt: skip
+    table = _table(COMPARED, [compared_cells(compared(record)) for record in records])
     rule = escape(rule_said("A", "B"))
     return _whole(
         "Audits side by side",
-        ["<h1>Audits side by side</h1>", _table(heads, rows), f"<p class='soft'>{rule}</p>"],
+        ["<h1>Audits side by side</h1>", table, f"<p class='soft'>{rule}</p>"],
     )
 
 
@@ -138,13 +182,20 @@ def _first(record: Mapping[str, Any]) -> str:
         "for.</p>"
     )  # fmt: skip
     return (
-        f"<h1>{escape(sentence['a'])} beats {escape(sentence['b'])} "
-        f"{_badge(sentence['answer'])}</h1>\n"
+        f"<h1>{escape(_title(record))} {_badge(sentence['answer'])}</h1>\n"
         f"<p>{escape(sentence['paragraph'])}</p>\n{_own_design(record)}{warned}\n"
         f'<p class="soft">{escape(record["data"]["title"])}: {escape(said["size"])}.</p>\n'
         f"<details><summary>The rule, fixed before any result</summary>"
         f"<p>{escape(sentence['rule'])}</p></details>"
     )
+
+
+def _title(record: Mapping[str, Any]) -> str:
+    """Say what was compared: a rival that the audit chose is named as what it is."""
+    title = f"{record['sentence']['a']} beats {record['sentence']['b']}"
+    if baselines := record.get("baselines"):
+        title += f", the best of {len(baselines)} baselines"
+    return title
 
 
 def _own_design(record: Mapping[str, Any]) -> str:
@@ -168,7 +219,8 @@ def _designs(record: Mapping[str, Any]) -> str:
         better = "more is better" if row["more is better"] else (
             "less is better: a lead above 0 means fewer"
         )  # fmt: skip
-        measured = f"<span class='soft'>{escape(row['metric'])}, {better}</span>"
+        split = f", split {escape(row['split'])}" if row.get("split") else ""
+        measured = f"<span class='soft'>{escape(row['metric'])}{split}, {better}</span>"
         said = f"{escape(row['design'])}<br>{measured}"
         if "reason" in row:
             rows.append([said, f"not on these data: {escape(row['reason'])}"])
@@ -181,20 +233,32 @@ def _designs(record: Mapping[str, Any]) -> str:
         "<p>The best ranking that is the same for everybody, made of the likes of the test "
         f"itself, reaches {_number(best)} under your design.</p>"
     )  # fmt: skip
-    if baselines := record.get("baselines"):
-        listed = ", ".join(
-            f"{name} {_number(value)}" if value is not None else f"{name} cannot be trained here"
-            for name, value in baselines.items()
-        )
-        note += (
-            f"<p>{escape(names[1])} is the best of the package's baselines, chosen on the test, so "
-            f"that chance helps it: {escape(listed)}.</p>"
-        )
+    note += _baselines(record)
     return (
         "<h2>Your design, and others</h2>\n"
         f"<p>Where the interval of the lead lies above 0, {escape(names[0])} is better.</p>"
         + _table(["design", "lead, 95 % interval", *systems], rows)
         + note
+    )
+
+
+def _baselines(record: Mapping[str, Any]) -> str:
+    """List the baselines, the best first, and how far A is ahead of each."""
+    if not (values := record.get("baselines")):
+        return ""
+    sentence = record["sentence"]
+    rows = [
+        [escape(row["baseline"]), _number(row["value"]), _lead(row),
+         "–" if row["p_holm"] is None else _p(row["p_holm"])]
+        for row in record.get("against", ())
+    ]  # fmt: skip
+    head = ["baseline, the best first", "value", f"lead of {sentence['a']}, 95 % interval",
+            f"p, corrected for {len(rows)} (Holm)"]  # fmt: skip
+    rows += [[escape(name), "cannot be trained here"] for name, each in values.items()
+             if each is None]  # fmt: skip
+    return (
+        f"<p>{escape(sentence['b'])} is the best of the package's baselines, chosen on the test, "
+        "so that chance helps it.</p>" + _table(head, rows)
     )
 
 
@@ -381,7 +445,7 @@ def _users(record: Mapping[str, Any]) -> str:
     ]  # fmt: skip
     return (
         "<h2>Who gains, and who loses</h2>\n"
-        f"<p>Of {users['users']:,} users {percent(users['gain'])} are better served by "
+        f"<p>Of {users_said(users['users'])} {percent(users['gain'])} are better served by "
         f"{escape(a)}, {percent(users['lose'])} worse.</p>"
         + _table(
             [
@@ -480,12 +544,12 @@ def _linked(record: Mapping[str, Any], page: str, words: str) -> str:
 
 
 _RULINGS = {
-    "refuted": "not here",
-    "open": "open",
-    "holds": "holds here",
-    "not testable": "cannot be tested",
+    "refuted": "refuted on your data",
+    "open": "open: your data do not decide",
+    "holds": "holds on your data",
+    "not testable": "not testable on your data",
 }
-"""What is said of a claim in its short form, in the order of the page."""
+"""What is said of a claim in its short form, by its verdict, in the order of the page."""
 
 
 def _ledger(record: Mapping[str, Any]) -> str:
@@ -503,7 +567,8 @@ def _ledger(record: Mapping[str, Any]) -> str:
         text = f"{row['found']}. Claimed: {row['claimed']}. " if row["found"] else ""
         why = f"{row['reason'][:1].upper()}{row['reason'][1:]}. " if row["reason"] else ""
         told.append(
-            f"<li><strong>{escape(_RULINGS[row['verdict']])}</strong>: {escape(row['says'])}.<br>"
+            f"<li>“{escape(row['says'])}”: "
+            f"<strong>{escape(_RULINGS[row['verdict']])}</strong>.<br>"
             f"{escape(text + why)}<span class='soft'>{escape(row['where'])}: "
             f"{_linked(record, row['page'], row['claim'])}</span></li>"
         )
@@ -527,6 +592,26 @@ def _over_whom(record: Mapping[str, Any]) -> str:
         f"{head}<p>The interval above is about users: with other users, and the same items. Here "
         "users, items or both are drawn again, with the rankings as they are.</p>"
         + _table(["with", "lead, 95 % interval", "p"], rows)
+        + _items(record)
+    )
+
+
+def _items(record: Mapping[str, Any]) -> str:
+    """Name the items that give most to either side; records of before name none."""
+    listed = []
+    for place, sign in (("a", 1), ("b", -1)):
+        rows = [row for row in record.get("items", ()) if sign * row["gives"] > 0]
+        rows.sort(key=lambda row: -sign * row["gives"])
+        if rows:
+            said = ", ".join(
+                f"{escape(row['item'])} ({number_said(row['gives'], '+')})" for row in rows
+            )
+            listed.append(f"<li>{escape(record['sentence'][place])}: {said}</li>")
+    if not listed:
+        return ""
+    return (
+        "<p>The items that give most to the lead of each, and how much; all items together "
+        f"give the lead:</p><ul>{''.join(listed)}</ul>"
     )
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet
 
 from recbias._system.places import cells_dir
 from recbias.audit.comparison import CHANCE, Case, Comparison, Difference, asked, beside, lead
-from recbias.audit.words import number_said
+from recbias.audit.words import number_said, users_said
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, DataError
@@ -105,7 +105,7 @@ def dropped(results: Results, design: Options, splits: Sequence[Split],
     frame = results.per_user(str(design.measured), "case", systems=results.systems[:2])
     carries = frame["value"].notna().groupby(frame["user_id"], sort=False).all()
     n_carry = int(carries.reindex(tested, fill_value=False).sum())
-    text = f"{n_carry:,} of {len(tested):,} users with test ratings carry the values"
+    text = f"{n_carry:,} of {users_said(len(tested))} with test ratings carry the values"
     without = unserved or {}
     for name, n in without.items():
         text += f"; {name} gives no list to {n:,}" if n else ""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from recbias.experiment.decisions import CHOICES, DECISIONS, START
 
-__all__ = ["change_said", "decision_said", "number_said", "option_said"]
+__all__ = ["change_said", "decision_said", "number_said", "option_said", "users_said"]
 
 _DECISIONS = {
     "C2": "Which metric",
@@ -33,6 +33,17 @@ def number_said(number: float, sign: str = "") -> str:
 
 _LEAST = 1e-9
 """Below which a number is written as 0."""
+
+
+def users_said(n: int) -> str:
+    """Count users.
+
+    Examples
+    --------
+    >>> users_said(1), users_said(1000)
+    ('1 user', '1,000 users')
+    """
+    return f"{n:,} user{'s' * (n != 1)}"
 
 
 def decision_said(decision: str) -> str:

@@ -1,7 +1,9 @@
 """Two exams with keys, whose numbers come from a simulated world: another seed for each class.
 
-The first is on chapters 1 to 4, the second on chapters 5 to 8. Everything can be done by hand with
-a pocket calculator. A seed gives the same exam on every machine.
+The first is on chapters 1 to 4, the second on chapters 5 to 7, so that a course can set it in the
+week of chapter 8. Everything can be done by hand with a pocket calculator; formulas are stated. A
+seed gives the same exam on every machine. Numbers are drawn again until those of a task differ: an
+answer that is right for another reason would be worth as much.
 """
 
 from __future__ import annotations
@@ -26,6 +28,12 @@ _WORLD = "world(users=400,items=60,density=0.1,seed={seed})"
 _TEST = 0.4
 """Share of the ratings that is the test."""
 _LISTED = 8
+_DRAWS = 100
+"""Of a task at most; seeds take a few."""
+_GRADES = (
+    ("very good", 0.85), ("good", 0.70), ("satisfactory", 0.60), ("passed", 0.50),
+)  # fmt: skip
+"""Proposed: names of grades, and from which share of the points."""
 _STYLE = (
     "body{max-width:48rem;margin:2rem auto;padding:0 1rem;font:16px/1.5 sans-serif;color:#111;"
     "background:#fff}table{border-collapse:collapse;margin:.5rem 0}td,th{border:1px solid #767676;"
@@ -72,6 +80,12 @@ class Task:
     questions: tuple[Question, ...]
 
     @property
+    def differ(self) -> bool:
+        """Whether no two of its numbers are alike as the key prints them."""
+        numbers = [q.said for q in self.questions if not isinstance(q.answer, str)]
+        return len(set(numbers)) == len(numbers)
+
+    @property
     def points(self) -> int:
         """What all of it is worth."""
         return sum(question.points for question in self.questions)
@@ -79,22 +93,20 @@ class Task:
 
 @dataclass(frozen=True)
 class Exam:
-    """An exam: its number, the seed of its world, and its tasks."""
+    """An exam: its number and its tasks. It does not know its seed: who does makes the key."""
 
     number: int
-    seed: int
     tasks: tuple[Task, ...]
 
     @property
     def title(self) -> str:
         """What stands at the top."""
-        first, last = (1, 4) if self.number == 1 else (5, 8)
+        first, last = (1, 4) if self.number == 1 else (5, 7)
         return f"Exam {self.number}: chapters {first} to {last}"
 
     def markdown(self, *, key: bool = False) -> str:
         """Write the exam, or its key, as Markdown."""
         points = sum(task.points for task in self.tasks)
-        # The seed stays unsaid: who knows it makes the key.
         head = f"{points} points. " + (
             "The key: for the teacher alone." if key else "Give three digits behind the point."
         )
@@ -108,6 +120,10 @@ class Exam:
                 lines += [f"**{letter})** {question.text} *({question.points})*", ""]
                 if key:
                     lines += [f"> **{question.said}**: {question.how}", ""]
+        if key:
+            scale = [(name, f"{math.ceil(share * points)}") for name, share in _GRADES]
+            lines += ["## Grades, as a proposal", "", _row(("grade", "from, in points"))]
+            lines += [_row(["---"] * 2), *map(_row, scale), ""]
         return "\n".join(lines)
 
     def html(self, *, key: bool = False) -> str:
@@ -136,7 +152,7 @@ def make_exams(seed: int) -> tuple[Exam, Exam]:
     Returns
     -------
     tuple of Exam
-        On chapters 1 to 4, and on chapters 5 to 8.
+        On chapters 1 to 4, and on chapters 5 to 7.
 
     Raises
     ------
@@ -152,15 +168,9 @@ def make_exams(seed: int) -> tuple[Exam, Exam]:
     if not 0 <= seed < 2**32:
         raise ConfigError(f"the seed of a class is from 0 to {2**32 - 1}, got {seed}")
     class_of = _Class(seed)
-    first = (
-        _one_list(class_of), _one_item(class_of), _thinned(class_of),
-        _complement(class_of), _preference(class_of), _floor(class_of),
-    )  # fmt: skip
-    second = (
-        _hits_and_misses(class_of), _pairs(class_of), _uneven(class_of),
-        _in_the_mean(class_of), _two_gains(class_of), _universes(class_of),
-    )  # fmt: skip
-    return Exam(1, seed, first), Exam(2, seed, second)
+    first = (_one_list, _one_item, _thinned, _complement, _preference, _floor)
+    second = (_hits_and_misses, _pairs, _uneven, _in_the_mean, _two_gains, _one_change)
+    return Exam(1, tuple(map(class_of.draw, first))), Exam(2, tuple(map(class_of.draw, second)))
 
 
 def write_exams(seed: int, folder: Path) -> list[Path]:
@@ -185,7 +195,7 @@ class _Class:
     """The world of a class, split, and what is drawn for each task."""
 
     def __init__(self, seed: int) -> None:
-        self.seed = seed
+        self.seed, self.number = seed, 0
         ratings = load_dataset(_WORLD.format(seed=seed)).ratings
         tested = stream(seed, "exam", "split").random(len(ratings)) < _TEST
         shape = (ratings.n_users, ratings.n_items)
@@ -194,9 +204,16 @@ class _Class:
             part[ratings.user[rows], ratings.item[rows]] = ratings.value[rows]
         self.popular = np.argsort(-(self.train > 0).sum(axis=0), kind="stable")
 
+    def draw(self, make: Callable[[_Class], Task]) -> Task:
+        """Draw a task, and again until its numbers differ."""
+        for self.number in range(_DRAWS):
+            if (task := make(self)).differ:
+                return task
+        raise ConfigError(f"class {self.seed} has no task '{task.title}': take another seed")
+
     def rng(self, task: str) -> np.random.Generator:
-        """Give what a task draws from."""
-        return stream(self.seed, "exam", task)
+        """Give what a draw of a task draws from."""
+        return stream(self.seed, "exam", task, self.number)
 
     def lists(self, task: str) -> Iterator[npt.NDArray[np.int64]]:
         """Give users' stars in the test for the most popular items they lack, in another order."""
@@ -211,7 +228,9 @@ class _Class:
         """Give the first list that suits a task."""
         found = next((stars for stars in self.lists(task) if suits(stars)), None)
         if found is None:
-            raise ConfigError(f"no user of class {self.seed} suits a task ({task}): take another")
+            raise ConfigError(
+                f"no user of class {self.seed} suits a task ({task}): take another seed"
+            )
         return found
 
 
@@ -264,7 +283,8 @@ def _one_item(of: _Class) -> Task:
     hits = sum(rank <= cutoff for rank in ranks)
     return Task(
         "One relevant item at a time",
-        f"Six runs, each with one relevant item in a set of {size}; lists have n = {cutoff}.",
+        f"Six runs, each with one relevant item in a set of {size}; lists have n = {cutoff}. "
+        "1RP@n is the mean over runs of the share of the first n places that are relevant.",
         (("run", *map(str, range(1, 7))), ("place of the item", *map(str, ranks))),
         (
             Question(
@@ -283,6 +303,19 @@ def _thinned(of: _Class) -> Task:
     share = int(rng.integers(2, 9)) / 10
     stars = of.find("thinned", _is_mixed)
     precision = float(_liked(stars[:5]).sum()) / 5
+    stays = Question(
+        "Is a system that is ahead by expected P@5 still ahead? (yes or no)",
+        "yes",
+        "all values are multiplied by the same factor",
+        points=1,
+    )
+    recall = Question(
+        "As long as a relevant rating is left: is expected recall@5 multiplied by the same factor? "
+        "(yes or no)",
+        "no",
+        "hits and relevant items are thinned alike: their ratio stays, in expectation",
+        points=1,
+    )
     return Task(
         "Fewer judgments",
         f"Each rating of the test below is kept with a chance of {share:.1f}; lists do not change.",
@@ -293,12 +326,7 @@ def _thinned(of: _Class) -> Task:
                 share * precision,
                 f"P@5 is {precision:.1f} with all ratings, and each hit is kept with {share:.1f}",
             ),
-            Question(
-                "Is a system that is ahead by expected P@5 still ahead? (yes or no)",
-                "yes",
-                "all values are multiplied by the same factor",
-                points=1,
-            ),
+            (stays, recall)[int(rng.integers(2))],
         ),
     )
 
@@ -306,7 +334,8 @@ def _thinned(of: _Class) -> Task:
 def _complement(of: _Class) -> Task:
     counts = (of.train > 0).sum(axis=0) + (of.test > 0).sum(axis=0)
     by_count = np.argsort(-counts, kind="stable")
-    item = int(by_count[int(of.rng("complement").integers(0, 10))])
+    rng = of.rng("complement")
+    item, is_more = int(by_count[int(rng.integers(0, 10))]), bool(rng.integers(2))
     rated, trained = int(counts[item]), int((of.train[:, item] > 0).sum())
     liked = int((_liked(of.train[:, item]) | _liked(of.test[:, item])).sum())
     return Task(
@@ -321,10 +350,10 @@ def _complement(of: _Class) -> Task:
                 f"{liked} times {rated - trained}/{rated}",
             ),
             Question(
-                "Another item has as many ratings, and one more in training. Which of the two does "
-                "Popularity put first: this or the other?",
-                "the other",
-                "it counts training ratings, though the other has fewer left to find",
+                f"Another item has as many ratings, and one {'more' if is_more else 'fewer'} in "
+                "training. Which of the two does Popularity put first: this or the other?",
+                "the other" if is_more else "this",
+                "it counts training ratings, though the one it puts first has fewer left to find",
                 points=1,
             ),
         ),
@@ -342,7 +371,10 @@ def _preference(of: _Class) -> Task:
         above += not liked
     return Task(
         "bpref",
-        "All that the user has rated in the test is in this list; four stars or more are relevant.",
+        "All that the user has rated in the test is in this list; four stars or more are relevant. "
+        "bpref is the mean, over the R relevant items, of 1 − min(n, R) / min(N, R): N is the "
+        "number of rated items that are not relevant, and n that of those among them above the "
+        "item.",
         _list_table(stars),
         (
             Question(
@@ -364,6 +396,19 @@ def _floor(of: _Class) -> Task:
         rated += int((of.test[user, first] > 0).sum())
     places = 5 * len(of.test)
     tested, relevant = int((of.test > 0).sum()), int(_liked(of.test).sum())
+    is_taste = Question(
+        "Does it follow that the difference between the two is taste? (yes or no)",
+        "no",
+        "taste and skew work together in who rated what, and chance moves both",
+        points=1,
+    )
+    half = Question(
+        "Half as many ratings of the test are relevant, the lists and who rated what being the "
+        "same. Is the expected P@5 without taste half as large? (yes or no)",
+        "yes",
+        "as many places have a rating, and each is relevant with half the chance",
+        points=1,
+    )
     return Task(
         "What part is skew?",
         f"In the class's world Popularity lists 5 items for each of {len(of.test)} users. The test "
@@ -380,12 +425,7 @@ def _floor(of: _Class) -> Task:
                 rated * relevant / tested / places,
                 f"{rated} rated places, each relevant with {relevant}/{tested}",
             ),
-            Question(
-                "Does it follow that the difference between the two is taste? (yes or no)",
-                "no",
-                "taste and skew work together in who rated what, and chance moves both",
-                points=1,
-            ),
+            (is_taste, half)[int(of.rng("floor").integers(2))],
         ),
     )
 
@@ -451,13 +491,27 @@ def _pairs(of: _Class) -> Task:
 
 def _uneven(of: _Class) -> Task:
     counts = (of.train > 0).sum(axis=0)
-    chosen = of.rng("gini").permutation(np.flatnonzero(counts > 0))[:5]
+    rng = of.rng("gini")
+    chosen = rng.permutation(np.flatnonzero(counts > 0))[:5]
     values = [int(each) for each in counts[chosen]]
     ordered, n = sorted(values), len(values)
     weighted = sum((2 * place - n - 1) * each for place, each in enumerate(ordered, start=1))
+    exchanged = Question(
+        "C's and D's numbers are exchanged. Does it change? (yes or no)",
+        "no",
+        "it does not see which item has which number",
+        points=1,
+    )
+    raised = Question(
+        "10 is added to each of the five numbers. Does it change? (yes or no)",
+        "yes",
+        "the gaps stay and the sum grows: it is smaller",
+        points=1,
+    )
     return Task(
         "How uneven?",
-        "Five items were listed this often.",
+        "Five items were listed this often. With the numbers sorted, the smallest first, the Gini "
+        "coefficient is the sum of (2k − 6) times the k-th, over 5 times their sum.",
         (("item", *"ABCDE"), ("times listed", *map(str, values))),
         (
             Question(
@@ -466,12 +520,7 @@ def _uneven(of: _Class) -> Task:
                 f"sorted {ordered}, weights -4, -2, 0, 2, 4: {weighted} over 5 times {sum(values)}",
                 points=3,
             ),
-            Question(
-                "C's and D's numbers are exchanged. Does it change? (yes or no)",
-                "no",
-                "it does not see which item has which number",
-                points=1,
-            ),
+            raised if weighted and rng.integers(2) else exchanged,
         ),
     )
 
@@ -515,7 +564,9 @@ def _two_gains(of: _Class) -> Task:
     linear, exponential = ratio(lambda each: each), ratio(lambda each: 2**each - 1)
     return Task(
         "One list, two gains",
-        "Four items in the order of a list, which are all that the user has rated.",
+        "The first four items of a list; the user has rated no others in the test. DCG@3 is the "
+        "sum over the first three places of gain / log2(place + 1), where an item without stars "
+        "has gain 0; nDCG@3 is DCG@3 divided by that of the best order.",
         _list_table(stars),
         (
             Question(
@@ -524,7 +575,7 @@ def _two_gains(of: _Class) -> Task:
                 f"{linear[0]:.3f} over {linear[1]:.3f}, that of the order {best}",
             ),
             Question(
-                "nDCG@3 with the gains 2 to the stars less 1",
+                "nDCG@3 with 2 to the power of the stars, less 1, as gains",
                 exponential[0] / exponential[1],
                 f"{exponential[0]:.3f} over {exponential[1]:.3f}",
             ),
@@ -532,8 +583,8 @@ def _two_gains(of: _Class) -> Task:
     )
 
 
-def _universes(of: _Class) -> Task:
-    rng = of.rng("universes")
+def _one_change(of: _Class) -> Task:
+    rng = of.rng("one change")
     orders = [list(rng.permutation(list("ABCDE"))) for _ in range(2)]
     pairs = [(a, b) for a in "ABCDE" for b in "ABCDE" if a < b]
     same = sum(
@@ -541,12 +592,13 @@ def _universes(of: _Class) -> Task:
         for a, b in pairs
     )
     return Task(
-        "Two universes",
-        "Five systems, the best first, in the order of a study and after one decision was changed.",
+        "One option changed",
+        "Five systems, the best first, in the order of a study and after one option was changed. "
+        "Kendall's tau is the number of pairs in one order less those that turn, over all pairs.",
         (
-            ("order", *(str(n) for n in range(1, 6))),
+            ("place", *(str(n) for n in range(1, 6))),
             ("at the start", *map(str, orders[0])),
-            ("decision changed", *map(str, orders[1])),
+            ("option changed", *map(str, orders[1])),
         ),
         (
             Question(

@@ -32,6 +32,7 @@ _PAGES = {
 """What the findings of a page stand on that judges no claim."""
 _MAKERS = (
     "recbias.book.predictions",
+    "recbias.book.audits",
     "recbias.book.systems.validation",
     "recbias.book.systems.ties",
     "recbias.book.chapters.multiverse",

@@ -22,7 +22,7 @@ import click
 def exam(seed: int, folder: Path) -> None:
     """Write two exams and their keys, as pages and as Markdown.
 
-    The first is on chapters 1 to 4, the second on chapters 5 to 8. Their numbers are computed from
+    The first is on chapters 1 to 4, the second on chapters 5 to 7. Their numbers are computed from
     a simulated world: another seed gives another world, and the same seed the same exam. Draw a
     seed of nine digits and keep it to yourself: whoever has it can make the key.
     """

@@ -284,8 +284,8 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
     --------
     >>> facts = {"title": "A world", "n_ratings": 50_000, "n_users": 900, "n_items": 1_500}
     >>> text = methods_paragraph(Options.parse(START), facts)
-    >>> print(text[:88])
-    The data (A world) are 50,000 ratings by 900 users on 1,500 items. No rating is left out
+    >>> print(text[:92])
+    The data (A world) are 50,000 ratings by 900 users on 1,500 items. None of these is left out
     >>> Options.parse(text.split("`")[-2]) == Options.parse(START)
     True
     """
@@ -367,7 +367,7 @@ def _selection_sentence(select: Selection) -> str:
         else "",
     ]
     actions = ", ".join(step for step in steps if step)
-    return f"Before anything is split we {actions}." if actions else "No rating is left out."
+    return f"Before anything is split we {actions}." if actions else "None of these is left out."
 
 
 def _judged_sentence(test: TestSet) -> str:

@@ -151,8 +151,7 @@ def leave_out(ratings: Ratings, n_out: int = 1, *, rng: np.random.Generator) -> 
     small = np.flatnonzero((counts > 0) & (counts <= n_out))
     if len(small):
         raise DataError(
-            f"split '{rule}': {len(small)} users have no more than {n_out} ratings, "
-            f"e.g. user {ratings.user_ids[small[0]]!s}\n"
+            f"{_too_few(rule, ratings, small, n_out)}\n"
             "use a split that takes any number, e.g. --split 'ratio 0.2'"
         )
     place = _drawn_places(ratings.user, counts, rng)
@@ -492,8 +491,7 @@ def leave_last(ratings: Ratings, n_out: int = 1) -> Split:
     small = np.flatnonzero((counts > 0) & (counts <= n_out))
     if len(small):
         raise DataError(
-            f"split '{rule}': {len(small)} users have no more than {n_out} ratings, "
-            f"e.g. user {ratings.user_ids[small[0]]!s}\n"
+            f"{_too_few(rule, ratings, small, n_out)}\n"
             f"leave them out, as by --select 'users>={n_out + 1}' or select= of a grid, or use a "
             "split that takes any number, e.g. --split 'temporal-user 0.2'"
         )
@@ -840,6 +838,15 @@ def warn_of_other_share(splits: Sequence[Split]) -> None:
         f"{_why(rule, splits[0])}",
         DataWarning,
         stacklevel=2,
+    )
+
+
+def _too_few(rule: SplitRule, ratings: Ratings, small: npt.NDArray[np.intp], n_out: int) -> str:
+    """Say how many users a rule would leave without a training rating, and who is one of them."""
+    who = f"{len(small):,} users have" if len(small) > 1 else "1 user has"
+    return (
+        f"split '{rule}': {who} no more than {n_out} rating{'s' * (n_out != 1)}, "
+        f"e.g. user {ratings.user_ids[small[0]]!s}"
     )
 
 

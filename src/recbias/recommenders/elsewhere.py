@@ -172,7 +172,8 @@ class FromScores:
         n_files = len(_files(self.path))
         if n_files != n_folds:
             raise DataError(
-                f"{self.path}: scores of {n_files} folds, but the split has {n_folds}\n"
+                f"{self.path}: scores of {n_files} fold{'s' * (n_files != 1)}, but the split has "
+                f"{n_folds}\n"
                 "write the folds with recbias data split, and one file of scores for each"
             )
         self.fold = fold
@@ -506,18 +507,22 @@ class ScoreTable(NamedTuple):
         ------
         DataError
             For a user or item that the data do not have, a pair that is there twice, and in a list
-            an item that the user has in training.
+            an item that the user has in training; of scores, if all are of such items.
         """
         users, items = self.places(train)
         self.refuse_twice(users, items, train.n_items)
-        if self.is_list:
-            train_pairs = train.user.astype(np.int64) * train.n_items + train.item
-            pairs = users * train.n_items + items
-            if len(trained := np.flatnonzero(np.isin(pairs, train_pairs))):
-                self.where.refuse(
-                    trained[0], "a list with an item of the user's training ratings",
-                    "is the file of another fold? lists name what is not in train.csv of their own",
-                )  # fmt: skip
+        train_pairs = train.user.astype(np.int64) * train.n_items + train.item
+        in_train = np.isin(users * train.n_items + items, train_pairs)
+        if self.is_list and in_train.any():
+            self.where.refuse(
+                int(np.argmax(in_train)), "a list with an item of the user's training ratings",
+                "is the file of another fold? lists name what is not in train.csv of their own",
+            )  # fmt: skip
+        if in_train.all():
+            self.where.refuse(
+                0, "the user has the item in training, as in every other row of the file",
+                "score what is not in train.csv of the fold: training items are in no list",
+            )  # fmt: skip
         values = -_places_within(users, self.order).astype(np.float32)
         rows = np.argsort(users, kind="stable")
         starts = np.searchsorted(users[rows], np.arange(train.n_users + 1))
@@ -604,6 +609,13 @@ def read_scores(
         {role: _labels(table[roles[role]], role, where.line) for role in ("user", "item")}
     )
     where.table = rows
+    for role in ("user", "item"):
+        nobody = table[roles[role]].isna().to_numpy() | (rows[role] == "").to_numpy()
+        if nobody.any():
+            raise DataError(
+                f"{where.line(int(np.argmax(nobody)))}: no {role} in column '{roles[role]}'\n"
+                f"write the {role} that the row is about, or leave the row out"
+            )
     _refuse_several_runs(file, table, rows["user"])
     scores, ranked, doubtful = _candidates(names, [*roles.values()])
     doubtful = [] if is_run else doubtful

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 
 import nbformat
@@ -31,12 +33,24 @@ from recbias.book.exercises import Checked
 from recbias.book.notebooks import Chapter, find_chapter
 from recbias.errors import ConfigError
 
-NAMES = [chapter.name for chapter in chapters_with_tasks()]
+CHAPTERS = {chapter.name: chapter for chapter in chapters_with_tasks()}
+NAMES = list(CHAPTERS)
+
+
+@lru_cache
+def tasks_of(name: str) -> list[Task]:
+    return chapter_tasks(CHAPTERS[name])
+
+
+@lru_cache
+def student(name: str) -> NotebookNode:
+    """Give the notebook of a student, which is not to be changed."""
+    return student_notebook(CHAPTERS[name].notebook())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_chapter_has_all_levels_and_research_comes_last(name: str) -> None:
-    levels = [task.level for task in chapter_tasks(find_chapter(name))]
+    levels = [task.level for task in tasks_of(name)]
     assert set(levels) == set(LEVELS)
     assert levels[-1] == "research"
     assert [number[:2] for number in NAMES] == [f"0{n}" for n in range(1, 9)]
@@ -69,23 +83,31 @@ def test_an_exercise_without_level_or_solution_is_refused(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_line_of_a_solution_or_prediction_is_in_what_students_get(name: str) -> None:
-    chapter = find_chapter(name)
-    hidden = secrets(chapter)
-    tasks = chapter_tasks(chapter)
+    hidden = secrets(CHAPTERS[name])
+    tasks = tasks_of(name)
     assert all(hidden.values())
     assert set(hidden) > {task.label for task in tasks}
-    for made in (student_notebook(chapter.notebook()), answer_sheet("A", tasks)):
+    for made in (student(name), answer_sheet("A", tasks)):
         nbformat.validate(made)
         assert find_leaks(told_by(made), hidden) == []
         assert "{solution}" not in told_by(made)
         assert "Look at the answer" not in told_by(made)
     # Its twins: in the source every one is found; and a line of one, printed by a cell, as well.
-    assert find_leaks(told_by(chapter.notebook()), hidden) == list(hidden)
-    made = student_notebook(chapter.notebook())
+    assert find_leaks(told_by(CHAPTERS[name].notebook()), hidden) == list(hidden)
+    made = deepcopy(student(name))
     code = next(cell for cell in made.cells if cell.cell_type == "code")
     for label, lines in hidden.items():
         code.outputs = [nbformat.v4.new_output("stream", text=f"so: {lines[-1]}\n")]
         assert label in find_leaks(told_by(made), hidden)
+
+
+def test_what_a_run_answers_is_searched_for_too() -> None:
+    """The source has the words of all verdicts, the run has those of one, with its numbers."""
+    chapter = CHAPTERS["08_multiverse"]
+    answer = "It is 3.14159 times as much here."
+    hidden = secrets(chapter, executed(answer))
+    assert "How many?" in find_leaks(f"so: {answer}", hidden)
+    assert find_leaks(f"so: {answer}", secrets(chapter)) == []
 
 
 def test_options_of_a_prediction_stay_and_what_is_told_of_them_goes() -> None:
@@ -147,12 +169,11 @@ def test_the_key_says_which_options_are_right_why_and_what_solves_the_exercises(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_prediction_has_its_cell_and_tasks_come_by_level(name: str) -> None:
-    chapter = find_chapter(name)
-    made = student_notebook(chapter.notebook())
+    made = student(name)
     n_asked = sum(cell.source.count("**Predict, then look") for cell in made.cells)
     n_commits = sum(cell.source.startswith("> **My prediction**") for cell in made.cells)
     assert n_commits == n_asked > 0
-    levels = [list(LEVELS).index(task.level) for task in chapter_tasks(chapter)]
+    levels = [list(LEVELS).index(task.level) for task in tasks_of(name)]
     assert levels == sorted(levels)
     told = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
     for phrase in ("easy to hard", "fold out", "(fig-", "(how)", "(why)", "(more)", "Seealso"):

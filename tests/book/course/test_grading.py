@@ -60,9 +60,7 @@ def test_a_right_answer_has_its_mark_and_a_wrong_one_has_the_checks_feedback(
 
 
 TOLD = {
-    "endless": ("timeout", "No answer within 0.75 s: does a loop never end?"),
-    "sleeps": ("timeout", "No answer within 0.75 s"),
-    "endless in a call": ("timeout", "No answer within 0.75 s"),
+    "endless in a call": ("timeout", "No answer within 0.75 s: does a loop never end?"),
     "crashes": ("error", "Line 2 stops with ZeroDivisionError: division by zero."),
     "dies": ("crash", "ended before it answered"),
     "ends early": ("crash", "ended before it answered"),
@@ -83,7 +81,11 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in ("sleeps",)])
+LATE = ("endless", "sleeps")
+"""Run out of time as another does; the twenty planted students have them, too."""
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in LATE])
 def test_a_hostile_answer_has_no_mark_and_is_told_why(
     sandbox: Sandbox, task: Task, name: str
 ) -> None:
@@ -231,7 +233,10 @@ say(b'{"right": true}\\n' * 9)
 }
 
 
-@pytest.mark.parametrize("name", PATCHED)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) if n == "a flood" else n for n in PATCHED],
+)
 def test_what_an_answer_changes_over_there_marks_nothing(
     sandbox: Sandbox, task: Task, name: str
 ) -> None:

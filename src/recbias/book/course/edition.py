@@ -191,7 +191,7 @@ def answer_key(title: str, run: NotebookNode | None, tasks: Sequence[Task]) -> s
         ]
     for task in tasks:
         solved = plain_markdown(_OPTION.sub("", task.solution_text).strip(), {})
-        parts.append(f"## {task.title} ({task.level}, `{task.label}`)\n\n{solved}")
+        parts.append(f"## {task.heading} ({task.level}, `{task.label}`)\n\n{solved}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -225,7 +225,7 @@ def answer_sheet(title: str, tasks: Sequence[Task]) -> NotebookNode:
     ]
     for task in tasks:
         level = f"*{task.level}, {LEVELS[task.level]}*"
-        text = plain_markdown(f"## {task.title}\n\n{level}\n\n{task.text}", {})
+        text = plain_markdown(f"## {task.heading}\n\n{level}\n\n{task.text}", {})
         code = f"# task: {task.label}\n{task.starter.rstrip()}"
         cells.append(new_markdown_cell(text, id=f"{task.label}-asks"))
         cells.append(new_code_cell(code, id=task.label))
@@ -233,8 +233,15 @@ def answer_sheet(title: str, tasks: Sequence[Task]) -> NotebookNode:
     return new_notebook(cells=cells, metadata=metadata)
 
 
-def secrets(chapter: Chapter) -> dict[str, list[str]]:
+def secrets(chapter: Chapter, run: NotebookNode | None = None) -> dict[str, list[str]]:
     """List what a student edition must not hold: lines of solutions, and of what predictions say.
+
+    Parameters
+    ----------
+    chapter
+        Whose source is read.
+    run
+        The executed chapter, in which predictions are answered with the numbers of its data.
 
     Returns
     -------
@@ -242,7 +249,8 @@ def secrets(chapter: Chapter) -> dict[str, list[str]]:
         By the label of an exercise, or the question of a prediction, its lines without blanks.
         Short lines are left out, and lines that the chapter has elsewhere.
     """
-    cells = [cell.source for cell in chapter.notebook().cells]
+    read = [chapter.notebook(), *([run] if run is not None else [])]
+    cells = [cell.source for notebook in read for cell in notebook.cells]
     shown = _packed("\n".join(without_solutions(source) for source in cells))
     found: dict[str, list[str]] = {}
     for task in chapter_tasks(chapter):
@@ -251,7 +259,8 @@ def secrets(chapter: Chapter) -> dict[str, list[str]]:
         for block in blocks(source):
             if block.name == "predict":
                 kept = set(_asked(block.body))
-                found[block.argument] = [line for line in block.body if line not in kept]
+                lines = [line for line in block.body if line not in kept]
+                found[block.argument] = found.get(block.argument, []) + lines
     return {
         name: [
             packed
@@ -339,27 +348,27 @@ def write_course(
     key = out.with_name(f"{out.name}-key.md")
     if key.exists():
         raise ConfigError(f"{key} is there already\nname another folder, or remove it first")
-    hidden = {name: lines for chapter in chapters for name, lines in secrets(chapter).items()}
+    made: dict[str, NotebookNode] = {}
+    hidden: dict[str, list[str]] = {}
+    keys = []
+    for chapter in chapters:
+        title, tasks, run = _title(chapter), chapter_tasks(chapter), None
+        made[f"answers/{chapter.name}.ipynb"] = answer_sheet(title, tasks)
+        if not sheets_only:
+            say(f"{'runs':10} {chapter.name} on {dataset}, unless it was run before")
+            executed = run_chapter(chapter, dataset, progress=True, build=cache_dir())
+            run = nbformat.read(executed, as_version=4)
+            made[f"notebooks/{chapter.name}.ipynb"] = student_notebook(run)
+        hidden |= secrets(chapter, run)
+        keys.append(answer_key(title, run, tasks))
     files: dict[str, bytes] = {}
-
-    def add(name: str, notebook: NotebookNode) -> None:
+    for name, notebook in made.items():
         nbformat.validate(notebook)
         if leaks := find_leaks(told_by(notebook), hidden):
             raise LeakError(
                 f"{name} would hold a solution of {', '.join(leaks)}; nothing is written"
             )
         files[name] = nbformat.writes(notebook).encode()
-
-    keys = []
-    for chapter in chapters:
-        title, tasks, run = _title(chapter), chapter_tasks(chapter), None
-        add(f"answers/{chapter.name}.ipynb", answer_sheet(title, tasks))
-        if not sheets_only:
-            say(f"{'runs':10} {chapter.name} on {dataset}, unless it was run before")
-            executed = run_chapter(chapter, dataset, progress=True, build=cache_dir())
-            run = nbformat.read(executed, as_version=4)
-            add(f"notebooks/{chapter.name}.ipynb", student_notebook(run))
-        keys.append(answer_key(title, run, tasks))
     for info in infos:
         files[f"data/{info.name}.csv"] = _table(info.name)
     with tempfile.TemporaryDirectory() as folder:
@@ -465,12 +474,21 @@ Then, with or without a network:
 .venv/bin/jupyter lab
 ```
 
+On Windows the two are:
+
+```console
+py -m venv .venv
+.venv\\Scripts\\pip install -r requirements.txt
+.venv\\Scripts\\jupyter lab
+```
+
 {reading}`answers` holds an answer sheet for each chapter. Fill it in, run its cells, and hand it
 in under its name: a check says of each task whether it is right, and why not.
 
 {listed}
 
-How a table is understood, yours as well: `.venv/bin/recbias data info data/{first}.csv`.
+How a table is understood, yours as well: `.venv/bin/recbias data info data/{first}.csv` (on
+Windows `.venv\\Scripts\\recbias`).
 
 {tables}
 """

@@ -376,8 +376,9 @@ def _file_name(text: str) -> str:
 def _class_page(by_student: Mapping[str, Sequence[Mark]], pages: Mapping[str, str]) -> bytes:
     """Write a line for each student and a column for each task."""
     first = next(iter(by_student.values()))
-    head = ["student", "marks", *[escape(mark.task.label.removeprefix("ex-")) for mark in first],
-            "timeouts"]  # fmt: skip
+    tasks = [mark.task for mark in first]
+    named = [f"{task.number} {escape(task.label.removeprefix('ex-'))}" for task in tasks]
+    head = ["student", "marks", *named, "timeouts"]
     rows = []
     for student, marks in by_student.items():
         added = totals(marks)
@@ -392,7 +393,7 @@ def _class_page(by_student: Mapping[str, Sequence[Mark]], pages: Mapping[str, st
     for place, mark in enumerate(first):
         n_right = sum(marks[place].points for marks in by_student.values())
         share.append(
-            [escape(mark.task.chapter), escape(mark.task.title), mark.task.level,
+            [escape(mark.task.chapter), escape(mark.task.heading), mark.task.level,
              f"{n_right} of {len(by_student)}"]
         )  # fmt: skip
     body = f"<h1>Marks</h1>{table_html(head, rows, style='marks')}"
@@ -409,7 +410,7 @@ def _student_page(student: str, marks: Sequence[Mark]) -> bytes:
     for mark in marks:
         kind = mark.outcome.replace(" ", "-")
         body += (
-            f'<section class="{kind}"><h2>{escape(mark.task.title)}</h2>'
+            f'<section class="{kind}"><h2>{escape(mark.task.heading)}</h2>'
             f"<p><b>{_OUTCOMES[mark.outcome]}</b> · {mark.task.level}, {LEVELS[mark.task.level]} · "
             f"{escape(mark.task.chapter)}</p><p>{escape(mark.feedback)}</p></section>"
         )
@@ -417,12 +418,20 @@ def _student_page(student: str, marks: Sequence[Mark]) -> bytes:
 
 
 _STYLE = """
+:root { color-scheme: light dark; --right: #0b6e4f; --other: #8a5a00; --line: #bbb; }
+@media (prefers-color-scheme: dark) { :root { --right: #5fd3a6; --other: #e0b060; --line: #555; } }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
 .scrolls { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.875rem; }
-th, td { border-bottom: 1px solid #bbb; padding: 0.25rem 0.75rem 0.25rem 0; text-align: left; }
-section { border-left: 4px solid #8a5a00; margin: 1.5rem 0; padding-left: 1rem; }
-section.right { border-color: #0b6e4f; } h2 { font-size: 1.1rem; margin: 0; }
-p { margin: 0.25rem 0; overflow-wrap: anywhere; } span.right { color: #0b6e4f; font-weight: 600; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.25rem 0.75rem 0.25rem 0; }
+th, td { text-align: left; }
+td:nth-child(2) { white-space: nowrap; }
+td:first-child { position: sticky; left: 0; background: Canvas; }
+td a { display: inline-block; width: max-content; max-width: min(14rem, 30vw); }
+h1, td a { overflow-wrap: anywhere; }
+section { border-left: 4px solid var(--other); margin: 1.5rem 0; padding-left: 1rem; }
+section.right { border-color: var(--right); } h2 { font-size: 1.1rem; margin: 0; }
+p { margin: 0.25rem 0; overflow-wrap: anywhere; }
+span.right { color: var(--right); font-weight: 600; }
 """
 
 

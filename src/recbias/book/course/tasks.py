@@ -35,6 +35,8 @@ class Task:
         Name of the chapter's file.
     label
         Its name, such as ``ex-ceiling``.
+    number
+        That its page gives it, such as ``1.2``.
     title, text
         What it asks, in MyST; without its code.
     level
@@ -49,6 +51,7 @@ class Task:
 
     chapter: str
     label: str
+    number: str
     title: str
     text: str
     level: str
@@ -57,6 +60,11 @@ class Task:
     solution_text: str
     module: str
     check: str
+
+    @property
+    def heading(self) -> str:
+        """What sheets, keys and marks call it, as its page does."""
+        return f"Exercise {self.number}: {self.title}"
 
     @property
     def judge(self) -> Callable[..., Checked]:
@@ -120,11 +128,12 @@ def chapter_tasks(chapter: Chapter) -> list[Task]:
         for block in found
         if block.name == "solution"
     }
-    tasks = [_task(chapter, block, solutions) for block in found if block.name == "exercise"]
+    exercises = [block for block in found if block.name == "exercise"]
+    tasks = [_task(chapter, n, block, solutions) for n, block in enumerate(exercises, start=1)]
     return sorted(tasks, key=lambda task: list(LEVELS).index(task.level))
 
 
-def _task(chapter: Chapter, block: Block, solutions: dict[str, str]) -> Task:
+def _task(chapter: Chapter, n: int, block: Block, solutions: dict[str, str]) -> Task:
     body = "\n".join(block.body) + "\n"
     options = dict(_OPTION.findall(body))
     label, level = options.get("label", ""), options.get("class", "")
@@ -138,6 +147,7 @@ def _task(chapter: Chapter, block: Block, solutions: dict[str, str]) -> Task:
     return Task(
         chapter=chapter.name,
         label=label,
+        number=f"{chapter.name.partition('_')[0].lstrip('0')}.{n}",
         title=block.argument,
         text=_CODE.sub("", _OPTION.sub("", body)).strip() + "\n",
         level=level,

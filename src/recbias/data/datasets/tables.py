@@ -704,7 +704,8 @@ class _CheckedText(io.RawIOBase):
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        if hasattr(self, "_file"):  # Python closes what could not be opened, too
+            self._file.close()
         super().close()
 
     def _clean(self, double: bool) -> Iterator[bytes]:
@@ -1465,8 +1466,9 @@ def columns_by_role(
         elif role in ("user", "item"):
             raise DataError(
                 f"{path}: no {role} column found; columns found: {listed(found)}\n"
-                f"name the columns once: recbias data info {path} --user NAME --item NAME "
-                f"--keep{'; if line 1 names none: --no-header' if hint else ''}{hint}"
+                f"name them: --user NAME --item NAME; recbias data info {path} keeps them for "
+                "every command, with --keep"
+                f"{'; if line 1 names none: --no-header' if hint else ''}{hint}"
             )
     for column, times in Counter(columns.values()).items():
         if times > 1 or list(found).count(column) > 1:
