@@ -192,7 +192,7 @@ def test_what_several_values_fit_is_not_said_to_be_one_of_them(found, metric):
     one = found[f"{metric}@{K}"]
     said = one.explain(f"{one.value:.1f}").sentence()  # ours fits too, and hides all others
     assert f"{one.value:.1f} fits to its digits, where recbias says {one.value:.6g}" in said
-    assert "other values fit as well" in said
+    assert "  other values fit as well (" in said
     assert "more digits" in said
     # The twin: all digits, which nothing else fits.
     assert f"{one.value!r} is: what recbias says" in one.explain(repr(one.value)).sentence()

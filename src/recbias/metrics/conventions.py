@@ -721,7 +721,7 @@ class Reconciled:
             lines.append(f"  or {len(others) - _SHOWN + 1} other ways")
         if also:
             lines.append(
-                f"  {len(also)} other values fit as well, such as {also[0]:.6g}: more digits"
+                f"  other values fit as well ({len(also)}), such as {also[0]:.6g}: give more digits"
             )
         changed = {name for way in self.explained for name, _ in departures(way, self.ours)}
         rest = [
