@@ -187,6 +187,17 @@ def test_fewer_digits_fit_more_ways_and_all_are_listed(found):
     assert "told apart by" in many.sentence()
 
 
+@pytest.mark.parametrize("metric", ["P", "AP", "nDCG"])
+def test_what_several_values_fit_is_not_said_to_be_one_of_them(found, metric):
+    one = found[f"{metric}@{K}"]
+    said = one.explain(f"{one.value:.1f}").sentence()  # ours fits too, and hides all others
+    assert f"{one.value:.1f} fits to its digits, where recbias says {one.value:.6g}" in said
+    assert "  other values fit as well (" in said
+    assert "more digits" in said
+    # The twin: all digits, which nothing else fits.
+    assert f"{one.value!r} is: what recbias says" in one.explain(repr(one.value)).sentence()
+
+
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_on_its_example_all_choices_of_a_question_differ(name):
     metric, run, judgments = QUESTIONS[name].example

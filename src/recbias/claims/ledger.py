@@ -127,6 +127,8 @@ class Claim:
         Whether results of ours had been seen before the criterion was written.
     paper_at_hand
         Whether we could read the paper.
+    own
+        Whether the entry states what we say of the paper, an erratum, and no claim of its authors.
     """
 
     id: str
@@ -149,6 +151,7 @@ class Claim:
     simulation: bool = False
     pilot_seen: bool = False
     paper_at_hand: bool = True
+    own: bool = False
 
     @property
     def counts_as(self) -> str:
@@ -260,6 +263,7 @@ def read_claims(
             simulation=_flag("simulation", entry, default=False),
             pilot_seen=_flag("pilot_seen", entry, default=False),
             paper_at_hand=_flag("paper_at_hand", entry, default=True),
+            own=entry["kind"] == "erratum",
         )
     for file, named in {"asserts.yaml": asserted, "core.yaml": core}.items():
         if unclaimed := sorted(set(named) - set(by_id)):

@@ -6,10 +6,13 @@ sent as the text of a mail.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from recbias.claims.home import named_data
+from recbias.claims.ledger import claims as ledger
 from recbias.claims.ledger import titles
 from recbias.claims.reading import NO_ASSERTION, NOT_AT_HAND, Document, group, number
 from recbias.data.datasets import dataset_info
@@ -36,6 +39,18 @@ _REASONS = {
     "value lost": "what is published stands in a figure or table that we cannot read",
 }
 """What a letter says for reasons of the ledger."""
+
+_PLAIN = {
+    "What would decide it cannot be told: more users would decide more of the cases, one way or "
+    "the other": "More users would decide it, how many more cannot be told, as it counts cases",
+    "more users would decide more of the cases, one way or the other": "it counts cases, of which "
+    "more users would decide more",
+    "the printed value is lost": _REASONS["value lost"],
+}
+"""Sentences about what would decide a claim, as a letter has them."""
+
+_ASKED = re.compile(r"\$[xXy]\$(?: %)?")
+"""A place in a sentence for a value that was not measured."""
 
 _EXACT = 1e-12
 """What an equation may be off by, as it is computed in rounded numbers."""
@@ -95,26 +110,41 @@ def letter(document: Document, paper: str) -> str:
 
 
 def _lines(document: Document, paper: str, claims: list[Entry]) -> Iterator[str]:
+    ours = {each.id for each in ledger() if each.own}
+    noted = [claim for claim in claims if claim["id"] in ours]
+    claims = [claim for claim in claims if claim["id"] not in ours]
+    errata = [each for each in document["errata"] if each["paper"] == paper]
     pilot = sum(claim["pilot seen"] for claim in claims)
     yield f"# {titles()[paper]}: claims computed again"
     yield ""
     yield (
-        f"To the authors. These are {len(claims)} claims of the paper as we read them, each with "
-        "the criterion by which it is judged, the published number beside ours, and a command that "
-        "shows how ours came about. They are restated in our own words: where a claim is not what "
-        "the paper means, our verdict is not about the paper, and we ask you to tell us."
+        f"To the authors. We computed {len(claims)} claims of the paper again, as we read them, "
+        f"with recbias {document['recbias']}. This page says what we found, and what we ask. Who "
+        "sends it adds date, name and address, and the commit that it was written from."
     )
     yield ""
+    yield from _counts(claims)
+    yield from _glance(claims)
+    yield from _errata(errata, noted)
+    yield "## What we ask"
+    yield ""
+    yield "1. Is a claim restated other than the paper means it? Then our verdict is not about it."
+    yield "2. Were data, splits or parameters others than ours where a claim does not hold?"
+    if errata:
+        yield "3. Is what we call an erratum one? What is *suspected* is not shown."
+    yield ""
+    yield "## How to read the details"
+    yield ""
     yield (
-        f"Written by recbias {document['recbias']} from its recorded results. For {pilot} of the "
-        "claims values of ours were known when the criterion was written, which is said there. A "
-        'verdict is about the data that it names. "Refuted" means outside what the criterion '
-        "accepts on these data; other ratings, splits, systems or parameters may be why."
+        "Each claim below has the criterion by which it is judged, the published number where one "
+        "is recorded, ours, and a command that shows how ours came about. "
+        f"For {pilot} of the claims values of ours were known when the criterion was written, "
+        'which is said there. A verdict is about the data that it names. "Refuted" means outside '
+        "what the criterion accepts on these data; other ratings, splits, systems or parameters "
+        "may be why. A published number may be of other data than the row, which its text tells."
     )
     yield ""
     yield from _legend(claims)
-    yield from _counts(claims)
-    yield from _glance(claims)
     for verdict, title in _SECTIONS.items():
         chosen = [claim for claim in claims if claim["answers"]["reproduced"] == verdict]
         if chosen:
@@ -122,20 +152,18 @@ def _lines(document: Document, paper: str, claims: list[Entry]) -> Iterator[str]
             yield ""
             for claim in chosen:
                 yield from _claim(claim)
-    yield from _errata(document, paper)
 
 
 def _legend(claims: list[Entry]) -> Iterator[str]:
     """Say which data were used, and what the words of the tables mean."""
-    names = dict.fromkeys(
-        name for claim in claims if not claim["answers"]["no data"] for name in _shown(claim)
-    )
+    names = dict.fromkeys(name for claim in claims if not _alike(claim) for name in _shown(claim))
     titles_of = "; ".join(f"{name} is {dataset_info(name).title}" for name in names)
     yield (
         f"Data: {titles_of}. The verdict of a claim follows from the parts that state what it "
-        'mainly says; "a detail" is beside it. "Corrected by" marks the form that an erratum, at '
-        "the end, proposes. `recbias verify --dataset NAME` computes our numbers anew, where the "
-        "data are."
+        'mainly says; "a detail" stands below these, and has no say. "Corrected by E12" marks the '
+        'form that the erratum E12 proposes. "No exception" and "exact" are criteria that one '
+        "counterexample, or a deviation beyond rounding, refutes. `recbias verify --dataset NAME` "
+        "computes our numbers anew, where the data are."
     )
     yield ""
 
@@ -179,16 +207,37 @@ def _counts(claims: list[Entry]) -> Iterator[str]:
 
 
 def _shown(claim: Entry) -> list[str]:
-    """Name the data sets whose numbers are shown: where it is at home, else where it was judged."""
-    if claim["answers"]["home"]:
-        return sorted(claim["answers"]["home"], key=lambda name: name != _PREFERRED)
-    found = claim["verdicts"]
-    return [next((name for name in found if found[name]["lead"]), next(iter(found)))]
+    """Name the data sets whose numbers are shown: where it is at home, else where it was judged.
+
+    Of what hangs on no data they are one of the paper's, and one with the verdict that all give
+    together if that is another.
+    """
+    answers, found = claim["answers"], claim["verdicts"]
+    if answers["home"]:
+        return sorted(answers["home"], key=lambda name: name != _PREFERRED)
+    entry = next((each for each in ledger() if each.id == claim["id"]), None)
+    named = named_data(entry) if entry else ()
+    names = sorted(
+        (name for name in found if found[name]["lead"]),
+        key=lambda name: (name not in named, name != _PREFERRED),
+    ) or [next(iter(found))]
+    same = (name for name in names if found[name]["verdict"] == answers["reproduced"])
+    return list(dict.fromkeys([names[0], next(same, names[0]) if answers["no data"] else names[0]]))
+
+
+def _alike(claim: Entry) -> bool:
+    """Tell whether what is found is the same on all data sets, so that none need be named."""
+    told = {
+        str([(part["record"], part["verdict"], part["found"], part["value"]) for part in parts])
+        for verdict in claim["verdicts"].values()
+        if (parts := [part for part in verdict["parts"] if part["decides"]])
+    }
+    return bool(claim["answers"]["no data"]) and len(told) <= 1
 
 
 def _claim(claim: Entry) -> Iterator[str]:
     names, answers = _shown(claim), claim["answers"]
-    where = "" if answers["no data"] else f", on {answers['where']}"
+    where = _place(claim)
     yield f"### {claim['id']}, {claim['where']}"
     yield ""
     yield f"> {claim['claim']}"
@@ -198,11 +247,11 @@ def _claim(claim: Entry) -> Iterator[str]:
     if answers["strict"] and answers["strict"] != answers["reproduced"]:
         told.append(f"By all parts alike, details included: {answers['strict']}.")
     if answers["corrected"]:
-        told.append(f"In the form that an erratum below corrects: {answers['corrected']}.")
+        told.append(f"In the form that an erratum proposes: {answers['corrected']}.")
     if answers["reason"]:
         before, _, reason = answers["reason"].rpartition(": ")
         told.append(f"Because: {before and before + ': '}{_REASONS.get(reason, reason)}.")
-    told += [claim["verdicts"][name]["would decide"] for name in names]
+    told += [_decided_by(claim["verdicts"][name]["would decide"]) for name in names]
     if claim["published"]:
         told.append(f"Published: {claim['published']}.")
     if claim["pilot seen"]:
@@ -213,17 +262,35 @@ def _claim(claim: Entry) -> Iterator[str]:
     yield ""
     for name in names:
         if shown := [part for part in claim["verdicts"][name]["parts"] if part["decides"]]:
-            title = "no data needed" if answers["no data"] else name
+            title = "the same on all our data" if _alike(claim) else name
             head = f"what we find ({title})", "criterion", "published", "ours [95 % interval]"
             yield f"| {' | '.join(head)} | part |"
             yield "|---|---|---|---|---|"
-            yield from (_row(part, claim) for part in shown)
+            yield from (_row(part, claim) for part in sorted(shown, key=lambda p: not p["core"]))
             yield ""
     if claim["errata"]:
-        yield f"Errata below that bear on it: {', '.join(claim['errata'])}."
+        yield f"Errata that bear on it: {', '.join(claim['errata'])}."
         yield ""
     yield f"    recbias claims --dataset {names[0]} --explain {claim['id']}"
     yield ""
+
+
+def _place(claim: Entry) -> str:
+    """Say where a verdict was found, as the end of a sentence."""
+    answers = claim["answers"]
+    if answers["no data"]:
+        found = {name: each["verdict"] for name, each in claim["verdicts"].items()}
+        if len(set(found.values())) == 1:
+            return ""
+        return f", on all our data together ({', '.join(f'{n}: {found[n]}' for n in found)})"
+    return "" if answers["where"] == answers["reproduced"] else f", on {answers['where']}"
+
+
+def _decided_by(told: str) -> str:
+    """Write what would decide a claim without words of the ledger."""
+    for words, plain in _PLAIN.items():
+        told = told.replace(words, plain)
+    return told
 
 
 def _said(value: float) -> str:
@@ -236,7 +303,7 @@ def _row(part: Entry, claim: Entry) -> str:
     low, high = map(number, part["interval"])
     claimed, ours = part["claimed"], "not measured"
     if claimed == "none":
-        claimed = "exact" if part["unit"] == "violation" else "no case"
+        claimed = "exact" if part["unit"] == "violation" else "no exception"
     if part["measured"]:
         value = number(part["value"])
         ours = "exact" if claimed == "exact" and value <= _EXACT else _said(value)
@@ -245,25 +312,30 @@ def _row(part: Entry, claim: Entry) -> str:
     reason = f" ({_REASONS.get(part['reason'], part['reason'])})" if part["reason"] else ""
     detail = "" if part["core"] else ", a detail"
     form = f", corrected by {record['corrects']}" if record["corrects"] else ""
-    found = part["found"] or record["asks"]
+    found = part["found"] or _ASKED.sub("...", record["asks"].rpartition("; claimed: ")[0])
     verdict = f"{part['verdict']}{reason}{detail}{form}"
     return _cells(found, claimed, part["published"], ours, verdict)
 
 
-def _errata(document: Document, paper: str) -> Iterator[str]:
-    found = [each for each in document["errata"] if each["paper"] == paper]
-    if not found:
+def _errata(errata: list[Entry], noted: list[Entry]) -> Iterator[str]:
+    """List what may be wrong in print; `noted` are the entries that test what we say of it."""
+    if not errata:
         return
     yield "## What may be errata"
     yield ""
     yield (
-        "Each with its place, what we read there, and what speaks for it. What is *suspected* is "
-        "not shown, and is a question to you."
+        "Each with its place, what we read there, and what spoke for it when it was noted; rows of "
+        "the details are newer. What is *suspected* is not shown."
     )
     yield ""
-    for each in found:
+    for each in errata:
         yield (
             f"- **{each['id']}**, {each['where']} (*{each['status']}*): {each['what']}. "
             f"Evidence: {each['evidence']}."
+        )
+    for claim in noted:
+        yield (
+            f"- Our test of what is said of {claim['where']}: "
+            f"`recbias claims --dataset {_shown(claim)[0]} --explain {claim['id']}`."
         )
     yield ""

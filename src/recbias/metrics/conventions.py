@@ -713,10 +713,16 @@ class Reconciled:
                 f"gives {nearest:.6g}"
             )
         first, *others = self.explained
-        lines = [f"{said} is: {self._told(first)}"]
+        also = [] if self.users_known else self._fits_as_well()
+        fits = f"fits to its digits, where recbias says {self.value:.6g}" if also else "is"
+        lines = [f"{said} {fits}: {self._told(first)}"]
         lines += [f"  or: {self._told(other)}" for other in others[: _SHOWN - 1]]
         if len(others) >= _SHOWN:
             lines.append(f"  or {len(others) - _SHOWN + 1} other ways")
+        if also:
+            lines.append(
+                f"  other values fit as well ({len(also)}), such as {also[0]:.6g}: give more digits"
+            )
         changed = {name for way in self.explained for name, _ in departures(way, self.ours)}
         rest = [
             in_words(name, choice)
@@ -731,6 +737,16 @@ class Reconciled:
             more = "" if self.users_known else "; or the values of users instead of their mean"
             lines.append(f"  told apart by: {'; '.join(hints)}{more}")
         return "\n".join(lines)
+
+    def _fits_as_well(self) -> list[float]:
+        """List other values that fit the number to its digits, the farthest from the first first.
+
+        Values that lie closer to one another than single precision count as one.
+        """
+        first = self.values[self.explained[0]]
+        fits = {self.values[way] for way in _matching(self.values, self.theirs)}
+        apart = {round(value, 6): value for value in fits if abs(value - first) > _FLOAT32}
+        return sorted(apart.values(), key=lambda value: -abs(value - first))
 
     def _told(self, choices: Choices) -> str:
         """Write what it departs in."""
