@@ -656,6 +656,9 @@ class Reconciled:
         do as well is not among them.
     users_known : bool
         Whether values of users were compared, not the mean alone.
+    alone : tuple of Choices
+        The simplest way to give the number by itself, if that is simpler than what it shares with
+        other numbers; else none.
     """
 
     metric: str
@@ -664,6 +667,7 @@ class Reconciled:
     theirs: str
     explained: tuple[Choices, ...]
     users_known: bool = False
+    alone: tuple[Choices, ...] = ()
 
     @property
     def value(self) -> float:
@@ -679,7 +683,8 @@ class Reconciled:
             If it is no number.
         """
         found = _matching(self.values, number)
-        return replace(self, theirs=number, explained=_fewest(found, self.ours), users_known=False)
+        explained = _fewest(found, self.ours)
+        return replace(self, theirs=number, explained=explained, users_known=False, alone=())
 
     def single(self) -> pd.DataFrame:
         """List the value under each convention changed alone.
@@ -707,11 +712,15 @@ class Reconciled:
         """Say which conventions give the number, what else does, and what would tell them apart."""
         said = f"their {self.metric} = {self.theirs}"
         if not self.explained:
-            nearest = min(self.values.values(), key=lambda value: abs(value - float(self.theirs)))
-            return (
+            given = Decimal(self.theirs)
+            nearest = min(self.values.values(), key=lambda value: abs(value - float(given)))
+            told = (
                 f"{said} is none of ours: of {len(self.values):,} ways to compute it the nearest "
                 f"gives {nearest:.6g}"
             )
+            if _matching(self.values, hundredth := format(given.scaleb(-2), "f")):
+                told += f"\n  is it a percentage? {hundredth} fits; write that"
+            return told
         first, *others = self.explained
         also = [] if self.users_known else self._fits_as_well()
         fits = f"fits to its digits, where recbias says {self.value:.6g}" if also else "is"
@@ -733,9 +742,21 @@ class Reconciled:
             lines.append(f"  the rest as here: {'; '.join(rest)}")
         if others:
             unlike = {name for other in others for name, _ in set(other) ^ set(first)}
-            hints = [QUESTIONS[name].apart for name in QUESTIONS if name in unlike]
-            more = "" if self.users_known else "; or the values of users instead of their mean"
-            lines.append(f"  told apart by: {'; '.join(hints)}{more}")
+            # What matters on these files is in them, and gives these ways one mean all the same.
+            hints = [
+                QUESTIONS[name].apart
+                for name in QUESTIONS
+                if name in unlike and not self._matters(name)
+            ]
+            if not self.users_known:
+                hints.append("the values of users instead of their mean")
+            told = "; or ".join(hints) or "other lists: of these each user has the same value"
+            lines.append(f"  told apart by: {told}")
+        for way in self.alone:
+            lines.append(
+                f"  by itself it would rather be: {self._told(way)}; then the numbers do not agree "
+                "on ties, on what is relevant or on who is averaged"
+            )
         return "\n".join(lines)
 
     def _fits_as_well(self) -> list[float]:
@@ -805,7 +826,7 @@ def reconcile_values(
     Raises
     ------
     ConfigError
-        If a metric is not known, a value is no number, or no judgment has a grade above 0.
+        If a metric or a user is not known, a value is no number, or no judgment has a grade above 0.
 
     Examples
     --------
@@ -831,6 +852,11 @@ def reconcile_values(
         if metric in _DIVISORS:
             ours["divisor"] = _DIVISORS[metric][0]
         number = theirs.get(text)
+        if isinstance(number, Mapping) and (strange := set(number) - set(both.user_ids.tolist())):
+            raise ConfigError(
+                f"{text}: user {min(strange)!r} is in neither the run nor the judgments\n"
+                "write the ids of users as they are there"
+            )
         values: dict[Choices, float] = {}
         found: list[Choices] = []
         for way in _ways(both, metric, cutoff):
@@ -847,11 +873,20 @@ def reconcile_values(
     return [
         replace(
             one,
-            explained=_fewest(found, one.ours),
+            explained=(explained := _fewest(shared, one.ours)),
             users_known=isinstance(theirs.get(one.metric), Mapping),
+            alone=_simpler(_fewest(found, one.ours), explained, one.ours),
         )
-        for one, found in zip(first, kept, strict=True)
+        for one, shared, found in zip(first, kept, matches, strict=True)
     ]
+
+
+def _simpler(
+    ways: Sequence[Choices], than: Sequence[Choices], ours: Mapping[str, str]
+) -> tuple[Choices, ...]:
+    """Give the first way if it has fewer departures than the first of the others."""
+    fewer = ways and than and len(departures(ways[0], ours)) < len(departures(than[0], ours))
+    return (ways[0],) if fewer else ()
 
 
 def _written(number: str | Mapping[str, str] | None) -> str:
