@@ -826,7 +826,7 @@ def reconcile_values(
     Raises
     ------
     ConfigError
-        If a metric or a user is not known, a value is no number, or no judgment has a grade above 0.
+        If a metric or a user is not known, a value is no number, or no grade is above 0.
 
     Examples
     --------
