@@ -339,7 +339,9 @@ OWN = {"BCC17-L1-PROOF", "CCM20-EQ-RED", "ATM15-LTI-SCALE"}
 def faults(text: str, document: dict[str, Any]) -> list[str]:
     """Name words of a letter that nobody outside understands, and numbers under a wrong name."""
     broken = (
-        r"\$[xXy]\$|; claimed:|value lost|counts once|not at hand, on|\| none \||no data needed"
+        r"\$[xXy]\$|; claimed:|value lost|counts once|not at hand, on|\| none \||no data needed|"
+        r"\b[01] (?:systems are|of the \d+ systems)|(?:raises|has) \S*(?: \S+)* -\d|by -\S+ towards|"
+        r"That is \d+ standard errors|more than 100 %|: about its own data"
     )
     told = re.findall(broken, text)
     told += sorted(name for name in OWN if f"### {name}," in text)
@@ -365,6 +367,26 @@ def test_broken_words_and_errata_among_claims_are_found(document: dict[str, Any]
     assert faults(text + "\n### BCC17-L1-PROOF, Sec. 3.4", document) == ["BCC17-L1-PROOF"]
     named = text.replace("what we find (ml-1m)", "what we find (the same on all our data)")
     assert "BCC17-SETUP: values differ between data sets" in faults(named, document)
+
+
+def test_a_published_value_stands_beside_its_own_quantity_and_data(
+    document: dict[str, Any],
+) -> None:
+    claims = {claim["id"]: claim["verdicts"] for claim in document["claims"]}
+    beside = {
+        (claim, data): [part["published"] for part in of["parts"] if part["published"]]
+        for claim, verdicts in claims.items()
+        for data, of in verdicts.items()
+    }
+    assert beside["MCCRS20-F1-BR", "ml-1m"][0] == "0.733"
+    assert beside["MCCRS20-F1-BL", "ml-1m"][0] == "0.617"
+    assert beside["MCCRS20-F5A-CM", "cm100k"][0] == "0.65"
+    for claim in ("MCCRS20-F1-BL", "MCCRS20-F1-BR", "MCCRS20-F1-TR", "BCC17-F5R"):
+        assert not beside[claim, "cm100k"]  # what is printed is of MovieLens 1M
+    for claim in ("MCCRS20-C-UNRATED", "MCCRS20-C-FLIP", "MCCRS20-C-BOUND", "MCCRS20-C2"):
+        assert not beside[claim, "ml-1m"]  # ranks and levels beside counts and differences
+    for claim in ("BCC17-EQ4", "BCC17-F1", "CCM20-T1"):
+        assert not beside[claim, "ml-1m"]  # words about a figure or a table
 
 
 def test_every_number_of_a_letter_is_of_the_record_of_its_claim(document: dict[str, Any]) -> None:

@@ -223,14 +223,19 @@ def _shown(claim: Entry) -> list[str]:
     answers, found = claim["answers"], claim["verdicts"]
     if answers["home"]:
         return sorted(answers["home"], key=lambda name: name != _PREFERRED)
-    entry = next((each for each in ledger() if each.id == claim["id"]), None)
-    named = named_data(entry) if entry else ()
+    named = _named(claim)
     names = sorted(
         (name for name in found if found[name]["lead"]),
         key=lambda name: (name not in named, name != _PREFERRED),
     ) or [_PREFERRED if _PREFERRED in found else next(iter(found))]
     same = (name for name in names if found[name]["verdict"] == answers["reproduced"])
     return list(dict.fromkeys([names[0], next(same, names[0]) if answers["no data"] else names[0]]))
+
+
+def _named(claim: Entry) -> tuple[str, ...]:
+    """Name the data sets that the paper's result is about; none of an entry that is not known."""
+    entry = next((each for each in ledger() if each.id == claim["id"]), None)
+    return named_data(entry) if entry else ()
 
 
 def _alike(claim: Entry) -> bool:
@@ -302,7 +307,10 @@ def _place(claim: Entry) -> str:
     """Say where a verdict was found, as the end of a sentence."""
     answers, spread = claim["answers"], _spread(claim)
     if answers["no data"]:
-        return f", on all our data together ({spread})" if spread else ""
+        first = _shown(claim)[0]
+        own = f"; on the paper's own, {first}, {claim['verdicts'][first]['verdict']}"
+        together = f", on all our data together ({spread})"
+        return f"{together}{own if first in _named(claim) else ''}" if spread else ""
     if spread:
         return f" ({spread})"
     return "" if answers["where"] == answers["reproduced"] else f", on {answers['where']}"
