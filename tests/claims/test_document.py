@@ -340,8 +340,8 @@ def faults(text: str, document: dict[str, Any]) -> list[str]:
     """Name words of a letter that nobody outside understands, and numbers under a wrong name."""
     broken = (
         r"\$[xXy]\$|; claimed:|value lost|counts once|not at hand, on|\| none \||no data needed|"
-        r"\b[01] (?:systems are|of the \d+ systems)|(?:raises|has) \S*(?: \S+)* -\d|by -\S+ towards|"
-        r"That is \d+ standard errors|more than 100 %|: about its own data"
+        r"\b[01] (?:systems are|of the \d+ systems)|(?:raises|has) \S*(?: \S+)* -\d|"
+        r"by -\S+ towards|That is \d+ standard errors|more than 100 %|: about its own data"
     )
     told = re.findall(broken, text)
     told += sorted(name for name in OWN if f"### {name}," in text)
