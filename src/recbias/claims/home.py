@@ -76,7 +76,8 @@ def _called(texts: Iterable[str]) -> tuple[str, ...]:
 def printed_beside(claim: Claim, name: str, dataset: str) -> str:
     """Give a published value of a claim where it is of this data set, or of none; else nothing.
 
-    What a value is of, its name says, else the claim, else what `named_data` finds.
+    What a value is of, its name says, else ``published: of`` of the entry, else the claim, else
+    what `named_data` finds.
 
     Examples
     --------
@@ -86,7 +87,8 @@ def printed_beside(claim: Claim, name: str, dataset: str) -> str:
     """
     if not name or claim.simulation:
         return claim.values.get(name, "") if name else ""
-    named = _called([name]) or _called([claim.text, claim.where]) or named_data(claim)
+    own = claim.values_of or _called([claim.text, claim.where])
+    named = _called([name]) or own or named_data(claim)
     of_it = not named or any(dataset == each or dataset.startswith(f"{each}-") for each in named)
     return claim.values.get(name, "") if of_it else ""
 
