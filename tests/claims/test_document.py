@@ -360,7 +360,9 @@ OWN = {"BCC17-L1-PROOF", "CCM20-EQ-RED", "ATM15-LTI-SCALE"}
 def faults(text: str, document: dict[str, Any]) -> list[str]:
     """Name words of a letter that nobody outside understands, and numbers under a wrong name."""
     broken = (
-        r"\$[xXy]\$|; claimed:|value lost|counts once|not at hand, on|\| none \||no data needed"
+        r"\$[xXy]\$|; claimed:|value lost|counts once|not at hand, on|\| none \||no data needed|"
+        r"\b[01] (?:systems are|of the \d+ systems)|(?:raises|has) \S*(?: \S+)* -\d|"
+        r"by -\S+ towards|That is \d+ standard errors|more than 100 %|: about its own data"
     )
     told = re.findall(broken, text)
     told += sorted(name for name in OWN if f"### {name}," in text)
@@ -399,6 +401,27 @@ def test_numbers_of_a_letter_are_of_the_records_of_its_claims(
     assert {name for name in names if f"--explain {name}\n" in text} == names
     broken = text.replace("published | ours", "published 7654321 | ours")
     assert {"7654321"} in strange_numbers(broken, few, paper).values()
+
+
+@pytest.mark.slow
+def test_a_published_value_stands_beside_its_own_quantity_and_data(
+    document: dict[str, Any],
+) -> None:
+    claims = {claim["id"]: claim["verdicts"] for claim in document["claims"]}
+    beside = {
+        (claim, data): [part["published"] for part in of["parts"] if part["published"]]
+        for claim, verdicts in claims.items()
+        for data, of in verdicts.items()
+    }
+    assert beside["MCCRS20-F1-BR", "ml-1m"][0] == "0.733"
+    assert beside["MCCRS20-F1-BL", "ml-1m"][0] == "0.617"
+    assert beside["MCCRS20-F5A-CM", "cm100k"][0] == "0.65"
+    for claim in ("MCCRS20-F1-BL", "MCCRS20-F1-BR", "MCCRS20-F1-TR", "BCC17-F5R"):
+        assert not beside[claim, "cm100k"]  # what is printed is of MovieLens 1M
+    for claim in ("MCCRS20-C-UNRATED", "MCCRS20-C-FLIP", "MCCRS20-C-BOUND", "MCCRS20-C2"):
+        assert not beside[claim, "ml-1m"]  # ranks and levels beside counts and differences
+    for claim in ("BCC17-EQ4", "BCC17-F1", "CCM20-T1"):
+        assert not beside[claim, "ml-1m"]  # words about a figure or a table
 
 
 @pytest.mark.slow
