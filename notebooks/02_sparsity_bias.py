@@ -17,10 +17,10 @@
 # Precision counts the recommended items that a user is *known* to like. Take nine of ten test ratings out at random:
 # every list stays, and precision is expected to [fall to a tenth](#sec-why-density).
 # :::{finding} own/AR-TENTH
-# holds: **By itself, it says how much is known:** no system keeps more than {value} of it.
-# refuted: **By itself, it says how much is known,** though {which} keeps {value:.0%} of it.
+# holds: **By itself, it says how much is known:** no system keeps more than {value} of its precision.
+# refuted: **By itself, it says how much is known,** though {which} keeps {value:.0%} of its precision.
 # open: **By itself, it says how much is known:** even {which}, which keeps more than all others, keeps {value:.0%}
-#   ({low:.0%} to {high:.0%}) of it.
+#   ({low:.0%} to {high:.0%}) of its precision.
 # :::
 #
 # **What to do.** Print beside a precision what a random ranking scores on the same test. Compare systems on one
@@ -382,7 +382,7 @@ figures.larger(measured, cutoff).show()
 # between two of these, bisection finds where.
 #
 # ::::{predict} Look at pairs of systems that one evaluation with sampled items puts in the wrong order with a chance above 5 %. What is mostly to blame?
-# - bad luck: expected of the sample is the right order, and a hundred draws would find it
+# - bad luck: on average a sample gives the right order, and a hundred draws would find it
 # - the sample's expected order, which is itself the wrong one
 #
 # :::{finding} own/NEGATIVES-UNLUCKY

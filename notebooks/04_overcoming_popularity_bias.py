@@ -671,8 +671,8 @@ Markdown(best_table(found))
 # (sec-what-to-do-about-tests)=
 # ## What to do, and what to write
 #
-# 1. **If ratings say dislike, report bpref beside precision, and not instead.** Where it leads, and where not:
-#    {numref}`fig-relations` and {numref}`fig-agreement`.
+# 1. **If ratings say dislike, report bpref beside precision, and not instead** (where it leads, and where not:
+#    {numref}`fig-relations` and {numref}`fig-agreement`).
 # 2. **With likes alone, write what you assume** about popularity and liking, take the test that
 #    [the table](#tbl-likes-only) names for it, and print a plain test beside it. Where the table has a small $\tau$,
 #    claim little.

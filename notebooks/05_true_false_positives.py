@@ -603,8 +603,8 @@ figures_of_judgments.compatible(
 #    the two counts: that hides which of them is nearer to the truth.
 # 2. **Say what you assume.** Count hits if popular items are clearly liked more, misses if they are not, and both if
 #    you do not know ({numref}`fig-which`; MCCRS20-C-WHICH).
-# 3. **No reason for either? [Ask](#sec-which-to-trust).** "Cannot tell" is an answer, and belongs in the paper
-#    ({numref}`fig-answers`).
+# 3. **No reason for either: [ask your ratings](#sec-which-to-trust).** "Cannot tell" is an answer, and belongs in
+#    the paper ({numref}`fig-answers`).
 # 4. **If you can, buy random judgments** within the union of the lists ([how many](#sec-how-many)), and count misses
 #    by these alone ({numref}`fig-mixed`).
 # 5. **Condensed lists ask another question:** how a system sorts what users have rated ({numref}`fig-two-counts`;

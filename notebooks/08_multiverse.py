@@ -19,8 +19,8 @@
 # [chapter 7](07_offline_options), and all combinations of the options of seven decisions, on the same ratings.
 #
 # :::{finding} own/MULTIVERSE-KNN
-# holds: **Against MF as printed kNN wins in {value} of them**;
-# refuted: **Against MF as printed kNN wins in no more than {value} of them**;
+# holds: **Against MF as printed kNN wins in {value} of these evaluations**;
+# refuted: **Against MF as printed kNN wins in no more than {value} of these evaluations**;
 # open: -
 # :::
 # :::{finding} own/MULTIVERSE-KNN-SWAPPED

@@ -3,7 +3,9 @@
 Nothing is written twice. A deck has what a section of the chapter shows by itself: its title, a
 table by hand, predictions with the option that the data of the edition bear out, figures, the
 sentences that follow verdicts, what to do, the exercises, the summary. The page answers its
-question in its lead; the deck asks first, and has the lead where figures have been seen. Option
+question in its lead; the deck asks first, and has the lead where figures have been seen. A case
+by hand is told, and its results turn up when the room has worked them out. No sentence stands before
+all figures: that of the lead moves before it. Option
 codes are defined before the first slide that uses one, by the table of the page on notation. What
 stands beside it on the page are the notes of who speaks, with minutes. A figure, a table or a
 prediction has a slide of its own; words are `MOST_WORDS` at most, and fewer sentences are shown
@@ -34,7 +36,7 @@ MOST_WORDS = 45
 MOST_LISTED = 60
 """Words of a list, whose lines are short."""
 MOST_RULE = 32
-"""Words of a rule; of a longer one its words in bold are shown."""
+"""Words of a rule; of a longer one its first clauses are shown."""
 MINUTES = {
     "title": 1, "aims": 1, "codes": 2, "table": 4, "figure": 3, "context": 1, "predict": 3,
     "sentence": 1, "answer": 1, "rules": 2, "exercises": 1, "summary": 1,
@@ -45,7 +47,7 @@ _NO_SLIDES = re.compile(
     r"The experiment|Verdicts|What we had to decide|On your data|Beside|Predict before"
 )
 _CHAPTER = re.compile(r"notebooks/\d\d_")
-_CODE = re.compile(r"\b(?:AI|TI|AN|NN|1R)\b")
+_CODE = re.compile(r"\b(?:AI|TI|AN|NN|1RP?)\b")
 """An option of who is ranked; AR alone may be an algorithm."""
 _CODES = ("book/notation", "sec-options")
 """Where the table of options stands: page and section."""
@@ -53,12 +55,14 @@ _LINK = re.compile(r"</?a\b[^>]*>")
 _IDS = re.compile(r' (?:id|name)="(?!predict-|picture-)[^"]*"')
 _MARK = re.compile(r'<span class="finding"[^>]*>')
 _SPACE = re.compile(r"\s+")
-_IN_BRACKETS = re.compile(r"\s*\([^()]*(?:Fig|Table|numref|[A-Z]{3,}\d\d-)[^()]*\)")
-_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*])")
+_IN_BRACKETS = re.compile(r"\s*\([^()]*(?:Fig|Table|numref|[A-Z]{3,}\d\d-)[^()]*\)|\s*\((?:why|how many|table)\)")
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=(?:<\w+[^>]*>)*[A-Z*])")
+_CLAUSE = re.compile(r"(?<=[;:])\s+")
+_CELL = re.compile(r"(?<=<td>)(<p)(.*?)(?=</td>)", re.DOTALL)
 
 
-PICTURE = (1220, 630)
-LEAST_PIXELS = 16
+PICTURE = (1220, 640)
+LEAST_PIXELS = 18
 """Of the smallest text of a figure that a slide shows; those with smaller text have none."""
 
 _BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
@@ -216,7 +220,18 @@ def slides_of(app: Sphinx, doctree: nodes.document, exercises: Sequence[str] = (
                 slides += _prediction(reader, question)
         elif not _NO_SLIDES.match(head):
             slides += _section(reader, section)
-    return _with_codes(slides + answered, _codes(app, reader))
+    return _with_codes(_figure_first(slides + answered, title), _codes(app, reader))
+
+
+def _figure_first(slides: list[Slide], title: str) -> list[Slide]:
+    """Put the figures of the lead before the first sentence, if no figure stands before it."""
+    kinds = [slide.kind for slide in slides]
+    if "sentence" not in kinds or "figure" in kinds[: kinds.index("sentence")]:
+        return slides
+    place = kinds.index("sentence")
+    lead = [slide for slide in slides if slide.kind == "figure" and slide.title == title]
+    rest = [slide for slide in slides[place:] if slide not in lead]
+    return [*slides[:place], *lead, *rest]
 
 
 def _with_codes(slides: list[Slide], codes: Slide | None) -> list[Slide]:
@@ -258,7 +273,10 @@ def _answered(reader: _Reader, title: str, lead: Sequence[nodes.Node]) -> list[S
     answer = re.sub(r"[;:,](?=(?:</\w+>)*$)", ".", answer)
     notes = [reader.inline(node) for node in paragraphs]
     slides = _figures(reader, title, list(lead), reader.html(*bound[0][1]) if bound else "")
-    return [*slides, *([Slide("answer", title, f"<p>{answer}</p>", notes)] if answer else [])]
+    figures = [slide for slide in slides if slide.kind == "figure"]
+    more = [slide for slide in slides if slide.kind != "figure"]  # may speak of the answer
+    answers = [Slide("answer", title, f"<p>{answer}</p>", notes)] if answer else []
+    return [*figures, *answers, *more]
 
 
 def _figures(
@@ -293,7 +311,7 @@ def _figures(
 
 
 def _section(reader: _Reader, section: nodes.section) -> list[Slide]:
-    """Give a section its table by hand, its aims and its figures."""
+    """Give a section its case by hand and its figures."""
     title = reader.inline(section[0])
     slides = []
     if "hand" in section[0].astext().lower():
@@ -302,8 +320,37 @@ def _section(reader: _Reader, section: nodes.section) -> list[Slide]:
         notes = [reader.inline(n) for n in told][:4]
         tables = [n for n in section.findall(nodes.table) if not _is_folded(n)]
         if tables:
-            slides.append(Slide("table", title, reader.html(tables[0]), notes))
+            nodes_in_order = list(section.findall())
+            before = [n for n in told if nodes_in_order.index(n) < nodes_in_order.index(tables[0])]
+            case = _first(" ".join(map(reader.inline, before)), MOST_LISTED)
+            body = f"<p>{case}</p>{_covered(reader.html(tables[0]))}"
+            ask = "Have what is empty worked out in pairs, then go on to show it."
+            slides.append(Slide("table", title, body, [ask, *notes] if "fragment" in body else notes))
     return slides + _figures(reader, title, section.children[1:])
+
+
+def _covered(table: str) -> str:
+    """Let what is worked out turn up later: of the last two columns of more those with numbers.
+
+    Examples
+    --------
+    >>> _covered("<tr><td><p>A</p></td><td><p>yes</p></td><td><p>1</p></td></tr>")[35:]
+    '<p>yes</p></td><td><p class="fragment" data-fragment-index="1">1</p></td></tr>'
+    """
+    rows = table.split("</tr>")
+    cells = [[re.sub(r"<[^>]+>", "", "<p" + rest) for _, rest in _CELL.findall(row)] for row in rows]
+    asked = [n for n in (-2, -1) for row in cells if len(row) > 2 and re.search(r"\d", row[n])]
+    for number, row in enumerate(cells):
+        places = iter(range(-len(row), 0))
+        rows[number] = _CELL.sub(
+            lambda found, places=places: (
+                f'<p class="fragment" data-fragment-index="1"{found[2]}'
+                if next(places) in asked
+                else found[0]
+            ),
+            rows[number],
+        )
+    return "</tr>".join(rows)
 
 
 def _aims(reader: _Reader, paragraph: nodes.paragraph) -> list[Slide]:
@@ -347,9 +394,26 @@ def _rules(reader: _Reader, section: nodes.section) -> list[Slide]:
         if strong is not None and isinstance(item.parent, nodes.enumerated_list) and len(item):
             whole = reader.inline(item[0])
             rule = _closed(_IN_BRACKETS.sub("", _first(whole, 1)).rstrip(" ,:."))
-            rules.append(rule if _words(rule) <= MOST_RULE else reader.inline(strong))
+            rules.append(_shortened(rule, reader.inline(strong)))
             notes.append(whole)
     return _listed("rules", reader.inline(section[0]), rules, notes, "ol")
+
+
+def _shortened(rule: str, bold: str) -> str:
+    """Take of a long rule as many clauses as are not too long; what is bold if that is more.
+
+    Examples
+    --------
+    >>> _shortened("<strong>A sparse test</strong>: keep all; then " + "look " * 30, "A sparse test")
+    '<strong>A sparse test</strong>: keep all'
+    """
+    taken, *more = _CLAUSE.split(rule)
+    for clause in more:
+        if _words(f"{taken} {clause}") > MOST_RULE:
+            break
+        taken = f"{taken} {clause}"
+    fits = _words(bold) <= _words(taken) <= MOST_RULE
+    return _closed(taken.rstrip(" ,:;.")) if fits else bold
 
 
 def _listed(
@@ -445,7 +509,8 @@ def deck_html(slides: Sequence[Slide], title: str, page: str, edition: str, math
         f'<link rel="stylesheet" href="../_static/reveal/reveal.css">\n'
         f'<link rel="stylesheet" href="../_static/slides.css">\n{math}'
         f"<noscript><style>.reveal, .reveal .slides, .reveal .slides > section {{ display: block; "
-        f"position: static; transform: none; height: auto; overflow: visible }}</style>"
+        f"position: static; transform: none; height: auto; overflow: visible }} "
+        f".reveal .slides section .fragment {{ opacity: 1; visibility: inherit }}</style>"
         f"</noscript>\n"
         f'</head>\n<body>\n<main class="reveal"><div class="slides">\n{body}\n</div></main>\n'
         f'<script src="../_static/reveal/reveal.js"></script>\n'

@@ -20,9 +20,9 @@ Exit 1 on a fault, with everything opened that folds:
   solution that stays folded, code that is printed, or a chapter of more than 14 pages.
 
 A deck of slides is no page to scroll: it is opened once at 1280 by 720, and each slide is shown.
-Exit 1 too on a slide whose text is below 24 px, or in a figure below 16 px; that is higher or wider
+Exit 1 too on a slide whose text is below 24 px, or in a figure below 18 px; that is higher or wider
 than the window; that has more than 60 words, its title and those of a table aside, or more than one
-figure; that has no notes with minutes; on a deck of less than 15 or more than 20 slides; and, in
+figure; that has no notes with minutes, or a rule that asks or is a mere name; on a deck of less than 15 or more than 20 slides; and, in
 the first edition, on one that is not, as paper, one sheet for each slide. axe-core looks at each
 deck of the first edition once, at its title; contrast is measured of each slide.
 
@@ -393,8 +393,12 @@ most => {
     const size = parseFloat(getComputedStyle(e).fontSize);
     const to = e.closest('svg') && e.getScreenCTM();
     const by = to ? Math.min(Math.hypot(to.a, to.b), Math.hypot(to.c, to.d)) : scale;
-    const words = e.textContent.trim().slice(0, 30), least = (to ? 16 : 24) * scale - 0.3;
+    const words = e.textContent.trim().slice(0, 30), least = (to ? 18 : 24) * scale - 0.3;
     if (size * by < least) found.push(`text of ${(size * by).toFixed(1)} px: ${words}`);
+  }
+  for (const rule of slide.matches('.rules') ? slide.querySelectorAll('li') : []) {
+    const told = rule.textContent.trim();
+    if (told.split(/\\s+/).length < 4 || told.endsWith('?')) found.push(`no rule: ${told}`);
   }
   const body = slide.querySelector('.body'), words = body.cloneNode(true);
   words.querySelectorAll('svg, table, mjx-assistive-mml').forEach(e => e.remove());
@@ -419,7 +423,7 @@ IN_ORDER = """
     shown.textContent];
 })
 """
-CODE = re.compile(r"\b(?:AI|TI|AN|NN|1R)\b")
+CODE = re.compile(r"\b(?:AI|TI|AN|NN|1RP?)\b")
 
 
 def order_faults(slides: list[list[str]]) -> list[str]:
@@ -430,6 +434,8 @@ def order_faults(slides: list[list[str]]) -> list[str]:
     faults = []
     if slides[0][1] or {"answer", "sentence"} & set(kinds[: before["predict"]]):
         faults.append("answers before it asks")
+    if "figure" in kinds and "sentence" in kinds[: kinds.index("figure")]:
+        faults.append("a sentence stands before all figures")
     for _, _, text in slides[: before["codes"]]:
         if used := CODE.search(text):
             faults.append(f"{used[0]} stands before the slide that says what it is")
