@@ -3,12 +3,11 @@
 Nothing is written twice. A deck has what a section of the chapter shows by itself: its title, a
 table by hand, predictions with the option that the data of the edition bear out, figures, the
 sentences that follow verdicts, what to do, the exercises, the summary. The page answers its
-question in its lead; the deck asks first, and has the lead where figures have been seen. A case
-by hand is told, and its results turn up when the room has worked them out. No sentence stands before
-all figures: that of the lead moves before it. Option
-codes are defined before the first slide that uses one, by the table of the page on notation. What
-stands beside it on the page are the notes of who speaks, with minutes. A figure, a table or a
-prediction has a slide of its own; words are `MOST_WORDS` at most, and fewer sentences are shown
+question in its lead; the deck asks first, and has the lead where figures have been seen, or before
+a sentence that no figure precedes. A case by hand is told, and its results turn up when the room
+has worked them out. Option codes are defined before the first slide that uses one, by the table of
+the page on notation. What stands beside it on the page are the notes of who speaks, with minutes. A
+figure, a table or a prediction has a slide of its own; words are `MOST_WORDS` at most, and fewer sentences are shown
 where a deck would have more than `MOST_SLIDES`. Sections that tell how the page was made, what a
 section hides behind a click, and what follows a figure with the class ``no-slide`` have none.
 """
@@ -55,10 +54,12 @@ _LINK = re.compile(r"</?a\b[^>]*>")
 _IDS = re.compile(r' (?:id|name)="(?!predict-|picture-)[^"]*"')
 _MARK = re.compile(r'<span class="finding"[^>]*>')
 _SPACE = re.compile(r"\s+")
-_IN_BRACKETS = re.compile(r"\s*\([^()]*(?:Fig|Table|numref|[A-Z]{3,}\d\d-)[^()]*\)|\s*\((?:why|how many|table)\)")
+_IN_BRACKETS = re.compile(
+    r"\s*\((?:[^()]*(?:Fig|Table|numref|[A-Z]{3,}\d\d-)[^()]*|why|how many|table)\)"
+)
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=(?:<\w+[^>]*>)*[A-Z*])")
 _CLAUSE = re.compile(r"(?<=[;:])\s+")
-_CELL = re.compile(r"(?<=<td>)(<p)(.*?)(?=</td>)", re.DOTALL)
+_CELL = re.compile(r"(?<=<td>)<p.*?(?=</td>)", re.DOTALL)
 
 
 PICTURE = (1220, 640)
@@ -325,7 +326,8 @@ def _section(reader: _Reader, section: nodes.section) -> list[Slide]:
             case = _first(" ".join(map(reader.inline, before)), MOST_LISTED)
             body = f"<p>{case}</p>{_covered(reader.html(tables[0]))}"
             ask = "Have what is empty worked out in pairs, then go on to show it."
-            slides.append(Slide("table", title, body, [ask, *notes] if "fragment" in body else notes))
+            told_beside = [ask, *notes] if 'class="fragment"' in body else notes
+            slides.append(Slide("table", title, body, told_beside))
     return slides + _figures(reader, title, section.children[1:])
 
 
@@ -334,17 +336,17 @@ def _covered(table: str) -> str:
 
     Examples
     --------
-    >>> _covered("<tr><td><p>A</p></td><td><p>yes</p></td><td><p>1</p></td></tr>")[35:]
-    '<p>yes</p></td><td><p class="fragment" data-fragment-index="1">1</p></td></tr>'
+    >>> _covered("<tr><td><p>A</p></td><td><p>yes</p></td><td><p>1</p></td></tr>")[21:]
+    '<td><p>yes</p></td><td><p class="fragment" data-fragment-index="1">1</p></td></tr>'
     """
     rows = table.split("</tr>")
-    cells = [[re.sub(r"<[^>]+>", "", "<p" + rest) for _, rest in _CELL.findall(row)] for row in rows]
+    cells = [[re.sub(r"<[^>]+>", "", cell) for cell in _CELL.findall(row)] for row in rows]
     asked = [n for n in (-2, -1) for row in cells if len(row) > 2 and re.search(r"\d", row[n])]
     for number, row in enumerate(cells):
         places = iter(range(-len(row), 0))
         rows[number] = _CELL.sub(
             lambda found, places=places: (
-                f'<p class="fragment" data-fragment-index="1"{found[2]}'
+                found[0].replace("<p", '<p class="fragment" data-fragment-index="1"', 1)
                 if next(places) in asked
                 else found[0]
             ),
@@ -404,7 +406,7 @@ def _shortened(rule: str, bold: str) -> str:
 
     Examples
     --------
-    >>> _shortened("<strong>A sparse test</strong>: keep all; then " + "look " * 30, "A sparse test")
+    >>> _shortened("<strong>A sparse test</strong>: keep all; then " + "on " * 30, "A sparse test")
     '<strong>A sparse test</strong>: keep all'
     """
     taken, *more = _CLAUSE.split(rule)

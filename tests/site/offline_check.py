@@ -22,8 +22,9 @@ Exit 1 on a fault, with everything opened that folds:
 A deck of slides is no page to scroll: it is opened once at 1280 by 720, and each slide is shown.
 Exit 1 too on a slide whose text is below 24 px, or in a figure below 18 px; that is higher or wider
 than the window; that has more than 60 words, its title and those of a table aside, or more than one
-figure; that has no notes with minutes, or a rule that asks or is a mere name; on a deck of less than 15 or more than 20 slides; and, in
-the first edition, on one that is not, as paper, one sheet for each slide. axe-core looks at each
+figure; that has no notes with minutes, or a rule that asks or only names; on a deck of less than
+15 or more than 20 slides; and, in the first edition, on one that is not, as paper, one sheet for
+each slide. axe-core looks at each
 deck of the first edition once, at its title; contrast is measured of each slide.
 
 Contrast takes most of the time, since axe-core compares each text with all that may lie behind it.

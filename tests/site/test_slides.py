@@ -9,7 +9,7 @@ import pytest
 
 from check_findings import deck_faults, prediction_faults, read_page
 from offline_check import check_page
-from slides import MOST_SLIDES, Slide, _with_codes
+from slides import MOST_SLIDES, Slide, _figure_first, _with_codes
 
 pytestmark = pytest.mark.slow
 
@@ -95,6 +95,15 @@ def test_a_deck_opens_from_disk_and_what_is_wrong_with_it_is_told(
         "color-contrast": (body, f'{body}<p style="color:#ccc">pale</p>'),
         "answers before it asks": (body, f"{body}<p>It is so.</p>"),
         "AN stands before": ("<h1>", "<h1>AN or NN? "),
+        "1RP stands before": ("<h1>", "<h1>1RP@10? "),
+        "no rule: Why?": (
+            "</section>",
+            f'</section><section class="rules">{body}<ol><li>Why?</li></ol></div></section>',
+        ),
+        "a sentence stands before all figures": (
+            '<section class="figure">',
+            f'<section class="sentence">{body}<p>So.</p></div></section><section class="figure">',
+        ),
         "request to http": ("</body>", '<img src="http://localhost:1/a.png" alt=""></body>'),
     }
     (tmp_path / "slides").mkdir()
@@ -113,11 +122,23 @@ def test_codes_are_defined_before_the_first_slide_that_uses_one() -> None:
     kinds = [slide.kind for slide in _with_codes(named, codes)]
     assert kinds == ["title", "codes", "context", "predict"]
     assert _with_codes(named, None) == named
+    named[2] = Slide("figure", "Worlds", "<svg><text>1RP@10</text></svg>")
+    assert [slide.kind for slide in _with_codes(named, codes)][-2:] == ["codes", "figure"]
     # AR alone is an algorithm, too; what a picture tells to those who do not see it is not shown.
     other = [Slide("title", "AR or kNN?", "<svg><title>TI</title></svg>")]
     assert _with_codes(other, codes) == other
     many = [*named, *(Slide("sentence", "S", "<p>So.</p>") for _ in range(30))]
     assert len(_with_codes(many, codes)) == MOST_SLIDES
+
+
+def test_a_sentence_has_a_figure_before_it_and_that_of_the_lead_if_there_is_no_other() -> None:
+    title, told = Slide("title", "Q?", ""), Slide("sentence", "S", "<p>So.</p>")
+    other, lead = Slide("figure", "S", "<svg></svg>"), Slide("figure", "Q?", "<svg></svg>")
+    answer = Slide("answer", "Q?", "<p>Yes.</p>")
+    moved = _figure_first([title, told, other, lead, answer], "Q?")
+    assert moved == [title, lead, told, other, answer]
+    kept = [title, other, told, lead, answer]
+    assert _figure_first(kept, "Q?") == kept
 
 
 def test_notes_are_shown_where_they_are_asked_for(site: Path, browser) -> None:
