@@ -7,8 +7,8 @@ question in its lead; the deck asks first, and has the lead where figures have b
 a sentence that no figure precedes. A case by hand is told, and its results turn up when the room
 has worked them out. Option codes are defined before the first slide that uses one, by the table of
 the page on notation. What stands beside it on the page are the notes of who speaks, with minutes. A
-figure, a table or a prediction has a slide of its own; words are `MOST_WORDS` at most, and fewer sentences are shown
-where a deck would have more than `MOST_SLIDES`. Sections that tell how the page was made, what a
+figure, a table or a prediction has a slide of its own; words are `MOST_WORDS` at most, and fewer
+sentences are shown where a deck would have more than `MOST_SLIDES`. Sections that tell how the page was made, what a
 section hides behind a click, and what follows a figure with the class ``no-slide`` have none.
 """
 
