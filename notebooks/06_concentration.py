@@ -432,10 +432,10 @@ figures.alike(measured, cutoff).show()
 # %% [markdown]
 # The poster leaves $\lambda$ to the reader, between 0 and 1. As printed, it is hardly more than a factor.
 # :::{finding} own/LTI-PERCENTILE-LAMBDAS
-# holds: With percentiles it orders the systems all the same ($\tau$ between $\lambda=.1$ and $.9$ is {value:.2f}).
-# refuted: With percentiles it decides ($\tau$ between the orders by $\lambda=.1$ and $.9$ is {value:.2f}).
-# open: With percentiles it may decide ($\tau$ between the orders by $\lambda=.1$ and $.9$ is {value:.2f},
-#   {low:.2f} to {high:.2f}).
+# holds: With percentiles $\lambda$ orders the systems all the same ($\tau$ between $\lambda=.1$ and $.9$ is {value:.2f}).
+# refuted: With percentiles $\lambda$ decides the order of systems ($\tau$ between the orders by $\lambda=.1$ and $.9$ is {value:.2f}).
+# open: With percentiles $\lambda$ may decide the order of systems ($\tau$ between the orders by $\lambda=.1$ and
+#   $.9$ is {value:.2f}, {low:.2f} to {high:.2f}).
 # :::
 
 # %% tags=["hide-input"]

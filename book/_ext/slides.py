@@ -8,8 +8,9 @@ a sentence that no figure precedes. A case by hand is told, and its results turn
 has worked them out. Option codes are defined before the first slide that uses one, by the table of
 the page on notation. What stands beside it on the page are the notes of who speaks, with minutes. A
 figure, a table or a prediction has a slide of its own; words are `MOST_WORDS` at most, and fewer
-sentences are shown where a deck would have more than `MOST_SLIDES`. Sections that tell how the page was made, what a
-section hides behind a click, and what follows a figure with the class ``no-slide`` have none.
+sentences are shown where a deck would have more than `MOST_SLIDES`. Sections that tell how the page
+was made, what a section hides behind a click, and what follows a figure with the class ``no-slide``
+have none.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ _IN_BRACKETS = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=(?:<\w+[^>]*>)*[A-Z*])")
 _CLAUSE = re.compile(r"(?<=[;:])\s+")
-_CELL = re.compile(r"(?<=<td>)<p.*?(?=</td>)", re.DOTALL)
+_CELL = re.compile(r"(?<=<td>)(?:<span class=\"column\">.*?</span>)?<p.*?(?=</td>)", re.DOTALL)
 
 
 PICTURE = (1220, 640)

@@ -9,7 +9,7 @@ import pytest
 
 from check_findings import deck_faults, prediction_faults, read_page
 from offline_check import check_page
-from slides import MOST_SLIDES, Slide, _figure_first, _with_codes
+from slides import MOST_SLIDES, Slide, _covered, _figure_first, _shortened, _with_codes
 
 pytestmark = pytest.mark.slow
 
@@ -129,6 +129,28 @@ def test_codes_are_defined_before_the_first_slide_that_uses_one() -> None:
     assert _with_codes(other, codes) == other
     many = [*named, *(Slide("sentence", "S", "<p>So.</p>") for _ in range(30))]
     assert len(_with_codes(many, codes)) == MOST_SLIDES
+
+
+def test_of_a_case_by_hand_the_numbers_of_the_last_columns_turn_up_later() -> None:
+    def covered(*cells: str) -> list[int]:
+        row = "".join(f"<td>{cell}</td>" for cell in cells)
+        shown = _covered(f"<table><tr><th><p>1</p></th></tr><tr>{row}</tr></table>")
+        assert re.sub(r' class="fragment" data-fragment-index="1"', "", shown).count(row) == 1
+        return [n for n, cell in enumerate(shown.split("<td>")[1:]) if "fragment" in cell]
+
+    assert covered("<p>A</p>", "<p>60</p>", "<p>12</p>", "<p>1/2</p>") == [2, 3]
+    column = '<span class="column">all</span>'
+    assert covered("<p>P@2</p>", f"{column}<p>X, 0.75</p>", f"{column}<p>Y, 1</p>") == [1, 2]
+    assert covered("<p>A</p>", "<p>yes</p>", "<p>no</p>", "<p>hit</p>") == []  # what is given
+    assert covered("<p>A</p>", "<p>1</p>") == []
+
+
+def test_a_long_rule_keeps_what_it_asks_for() -> None:
+    bold, long = "<strong>Never compare</strong>", "all of these depend on " * 9
+    assert _shortened(f"{bold} values of two data sets: {long}", bold) == (
+        f"{bold} values of two data sets"
+    )
+    assert _shortened(f"{bold} {long}", bold) == bold
 
 
 def test_a_sentence_has_a_figure_before_it_and_that_of_the_lead_if_there_is_no_other() -> None:
