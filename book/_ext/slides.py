@@ -275,10 +275,10 @@ def _answered(reader: _Reader, title: str, lead: Sequence[nodes.Node]) -> list[S
     answer = re.sub(r"[;:,](?=(?:</\w+>)*$)", ".", answer)
     notes = [reader.inline(node) for node in paragraphs]
     slides = _figures(reader, title, list(lead), reader.html(*bound[0][1]) if bound else "")
-    figures = [slide for slide in slides if slide.kind == "figure"]
-    more = [slide for slide in slides if slide.kind != "figure"]  # may speak of the answer
+    shown = [slide for slide in slides if slide.kind != "sentence"]
+    more = [slide for slide in slides if slide.kind == "sentence"]  # may speak of the answer
     answers = [Slide("answer", title, f"<p>{answer}</p>", notes)] if answer else []
-    return [*figures, *answers, *more]
+    return [*shown, *answers, *more]
 
 
 def _figures(
