@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from check_findings import deck_faults, prediction_faults, read_page
-from offline_check import check_page
+from offline_check import check_page, order_faults
 from slides import MOST_SLIDES, Slide, _covered, _figure_first, _shortened, _with_codes
 
 pytestmark = pytest.mark.slow
@@ -100,10 +100,6 @@ def test_a_deck_opens_from_disk_and_what_is_wrong_with_it_is_told(
             "</section>",
             f'</section><section class="rules">{body}<ol><li>Why?</li></ol></div></section>',
         ),
-        "a sentence stands before all figures": (
-            '<section class="figure">',
-            f'<section class="sentence">{body}<p>So.</p></div></section><section class="figure">',
-        ),
         "request to http": ("</body>", '<img src="http://localhost:1/a.png" alt=""></body>'),
     }
     (tmp_path / "slides").mkdir()
@@ -161,6 +157,12 @@ def test_a_sentence_has_a_figure_before_it_and_that_of_the_lead_if_there_is_no_o
     assert moved == [title, lead, told, other, answer]
     kept = [title, other, told, lead, answer]
     assert _figure_first(kept, "Q?") == kept
+    asked = Slide("predict", "P", "<ol></ol>")
+    shown = [[each.kind, each.body, ""] for each in (title, asked, lead, told)]
+    assert order_faults(shown) == []
+    assert order_faults([*shown[:2], shown[3], shown[2]]) == [
+        "a sentence stands before all figures"
+    ]
 
 
 def test_notes_are_shown_where_they_are_asked_for(site: Path, browser) -> None:
