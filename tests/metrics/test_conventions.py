@@ -229,8 +229,8 @@ def test_numbers_that_disagree_on_who_is_averaged_are_also_told_one_by_one():
     # comes out by chance if hits of all users are divided by the sum of min(k, length).
     run = {user: dict(zip(items, (4, 3, 2, 1), strict=False))
            for user, items in {"u": "adcf", "v": "edcb", "w": "bda"}.items()}  # fmt: skip
-    judgments = {user: dict.fromkeys(items, 1)
-                 for user, items in {"u": "b", "v": "c", "w": "ef", "x": "fea"}.items()}  # fmt: skip
+    liked = {"u": "b", "v": "c", "w": "ef", "x": "fea"}
+    judgments = {user: dict.fromkeys(items, 1) for user, items in liked.items()}
     theirs = {"AP@3": "0.0833333333", "P@3": "0.1111111111"}
     of_ap, of_p = reconcile_values(RunAndJudgments.of(run, judgments), list(theirs), theirs)
     assert of_ap.alone == ()
