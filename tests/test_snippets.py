@@ -33,6 +33,11 @@ def blocks(page: str, language: str) -> list[str]:
     return [text for name, text in found if name == language]
 
 
+def programs() -> list[str]:
+    """List the programs of the README that a page shows as well: all but the first start."""
+    return blocks("README.md", "python")[1:]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make what a reader has: ratings, and in each tool's form test ratings and two runs."""
@@ -61,7 +66,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run[["user_id", "item_id", "score"]].to_csv(
         where / "recs.tsv", sep="\t", header=False, index=False
     )
-    own_class = blocks("README.md", "python")[2].partition("\n\ngrid = Grid(")[0]
+    own_class = programs()[2].partition("\n\ngrid = Grid(")[0]
     (where / "mine.py").write_text(own_class, encoding="utf-8")
     return where
 
@@ -86,8 +91,14 @@ def ran(text: str, names: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_page_shows_the_programs_of_the_readme() -> None:
     shown = [text.replace("my_ratings.csv", "my.csv") for text in blocks("book/rerun.md", "python")]
-    assert shown == blocks("README.md", "python")
+    assert shown == programs()
     assert len(shown) == 5
+
+
+@pytest.mark.usefixtures("there")
+def test_the_first_start_prints_what_the_readme_says(capsys: pytest.CaptureFixture[str]) -> None:
+    ran(blocks("README.md", "python")[0], {})
+    assert capsys.readouterr().out == blocks("README.md", "text")[0]
 
 
 @pytest.mark.slow
@@ -101,7 +112,7 @@ def test_the_page_shows_the_programs_of_the_readme() -> None:
 def test_a_program_of_the_readme_runs_as_a_file(
     number: int, printed: list[str], folder: Path
 ) -> None:
-    (folder / f"program_{number}.py").write_text(blocks("README.md", "python")[number])
+    (folder / f"program_{number}.py").write_text(programs()[number])
     done = subprocess.run(
         [sys.executable, "-W", "error", f"program_{number}.py"],
         cwd=folder,
@@ -120,7 +131,7 @@ def test_a_program_of_the_readme_runs_as_a_file(
 def test_runs_models_and_results_answer_as_the_readme_says(
     there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names = ran(blocks("README.md", "python")[1], {})
+    names = ran(programs()[1], {})
     printed = capsys.readouterr().out
     assert "users with judgments, of whom 3 are not in the run and count with 0" in printed
     assert "P@10 under all: pLSA - Popularity = " in printed
@@ -134,7 +145,7 @@ def test_runs_models_and_results_answer_as_the_readme_says(
 def test_combinations_of_options_answer_as_the_readme_says(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found = ran(blocks("README.md", "python")[4], {})["found"]
+    found = ran(programs()[4], {})["found"]
     printed = capsys.readouterr().out
     assert "Popularity against Average rating: 36 universes\nwins " in printed
     assert all(text in printed for text in ("effect", "changes", "mean t"))
@@ -158,7 +169,7 @@ def test_scores_of_another_program_are_measured_as_the_readme_says() -> None:
     for words in (split, measure):
         assert [word.replace("my.csv", "my_ratings.csv") for word in words] in told
     assert CliRunner().invoke(main, split).exit_code == 0
-    ran(blocks("README.md", "python")[3], {})
+    ran(programs()[3], {})
     ended = CliRunner().invoke(main, [*measure, "--out", "values.csv"])
     assert ended.exit_code == 0, ended.output
     values = pd.read_csv("values.csv").pivot(index="metric", columns="system", values="value")
@@ -192,13 +203,14 @@ def test_what_is_not_run_is_at_least_python(tools: dict[str, list[str]]) -> None
         compile(tools["not here"][0].replace("(", "", 1), PAGE, "exec")
 
 
+@pytest.mark.slow
 def test_every_block_of_the_page_runs(
     there: Path, tools: dict[str, list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     splits = ["data", "split", "my.csv", "--out", "splits"]
     if not (there / "splits").exists():
         assert CliRunner().invoke(main, splits).exit_code == 0
-    ran(blocks("README.md", "python")[3], {})
+    ran(programs()[3], {})
     assert "recbias " + " ".join(splits) in (ROOT / PAGE).read_text(encoding="utf-8")
     names: dict[str, Any] = {}
     for text in tools["run"]:

@@ -26,6 +26,7 @@ from recbias.book.cards import (
 from recbias.book.chapters.design_alternatives import setup
 from recbias.book.html import typeset
 from recbias.claims import claims, judge, load_chapter
+from recbias.claims.home import printed_beside
 from recbias.claims.judging import Verdict, by_parts, scorecards
 from recbias.claims.parts import Part
 from recbias.claims.reading import csv_text
@@ -386,7 +387,8 @@ def differing_lines(text: str, judged: Mapping[str, Sequence[Verdict]]) -> list[
                     line |= {"value": found.value, "low": low, "high": high, "which": found.which}
                     line |= {"part": found.verdict, "unit": found.record.unit}
                     line |= {"asserts": " ".join(map(str, found.record.asserts))}
-                    line |= {"published": each.claim.values.get(found.record.published, "")}
+                    printed = printed_beside(each.claim, found.record.published, name)
+                    line |= {"published": printed}
                     line |= {"finding": found.finding, "reason": found.lacks or found.unsure}
                 lines.append({key: str(value) for key, value in line.items()})
     told = [{key: row[columns[key]] for key in line} for row, line in zip(rows[1:], lines)]  # noqa: B905

@@ -182,7 +182,7 @@ def test_a_claim_without_a_core_part_is_not_decided_by_its_details() -> None:
 
 
 def test_a_verdict_as_json_says_which_parts_are_core() -> None:
-    written = by_parts(CLAIM, [part("holds"), part("refuted", 5)]).to_dict()
+    written = by_parts(CLAIM, [part("holds"), part("refuted", 5)]).to_dict("ml-1m")
     assert [each["core"] for each in written["parts"]] == [True, False]
     assert (written["verdict"], written["strict"]) == ("yes", "partly")
     assert written["details"] == {"refuted": 1}

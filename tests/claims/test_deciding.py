@@ -212,8 +212,8 @@ def test_only_what_is_undecided_and_core_counts() -> None:
     open_, detail = Part(record(), spread(0.5, 1.0)), Part(record(asserts=[5]), spread(0.1, 1.0))
     found = by_parts(CLAIM, [open_, detail])
     assert found.would_decide == "What would decide it: about 4 times as many users."
-    assert found.to_dict()["would decide"] == found.would_decide
-    assert found.to_dict()["parts"][1]["would decide"] == ["about 100 times as many users"]
+    assert found.to_dict("ml-1m")["would decide"] == found.would_decide
+    assert found.to_dict("ml-1m")["parts"][1]["would decide"] == ["about 100 times as many users"]
     assert by_parts(CLAIM, [Part(record(), spread(2.0, 1.0)), detail]).would_decide == ""
 
 

@@ -3,6 +3,7 @@
 import math
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -184,7 +185,7 @@ def test_fewer_digits_fit_more_ways_and_all_are_listed(found):
     many = found[f"nDCG@{K}"].explain(f"{value:.2f}")
     assert len(many.explained) > len(found[f"nDCG@{K}"].explain(repr(value)).explained)
     assert "other way" in many.sentence()
-    assert "told apart by" in many.sentence()
+    assert "told apart by: the values of users instead of their mean" in many.sentence()
 
 
 @pytest.mark.parametrize("metric", ["P", "AP", "nDCG"])
@@ -196,6 +197,48 @@ def test_what_several_values_fit_is_not_said_to_be_one_of_them(found, metric):
     assert "more digits" in said
     # The twin: all digits, which nothing else fits.
     assert f"{one.value!r} is: what recbias says" in one.explain(repr(one.value)).sentence()
+
+
+def test_ways_are_told_apart_by_what_does_so():
+    # Hits over relevant ones, and lists without unjudged items: of this user both are 1/2.
+    both = RunAndJudgments.of({"u": {"a": 2, "b": 1}}, {"u": {"b": 1, "c": 1}})
+    (one,) = reconcile_values(both, ["AP@3"], {"AP@3": "0.5"})
+    assert len(one.explained) == 2
+    assert "told apart by: other lists: of these each user has the same value" in one.sentence()
+    # Two users whose values differ, and have one mean: a tie is broken for the one or the other.
+    run = {"u": {"a": 1, "b": 1}, "v": {"b": 1, "a": 1}}
+    both = RunAndJudgments.of(run, {"u": {"a": 1}, "v": {"a": 1}})
+    (one,) = reconcile_values(both, ["P@1"], {"P@1": "0.5"})
+    assert departures(one.explained[0], one.ours) == ()
+    ties = {choices["ties"]: way for way in one.of_users if (choices := dict(way))}
+    assert set(ties) == {"file", "expected"}
+    told = replace(one, explained=tuple(ties.values())).sentence()
+    assert told.endswith("told apart by: the values of users instead of their mean")
+
+
+def test_a_percentage_is_recognised(found):
+    one = found["nDCG@3"]
+    asked = one.explain(f"{100 * one.value:.4f}").sentence()
+    assert "none of ours" in asked
+    assert f"is it a percentage? {one.value:.6f} fits" in asked
+    assert "percentage" not in one.explain("77.7123456").sentence()  # the twin: no hundredth fits
+
+
+def test_numbers_that_disagree_on_who_is_averaged_are_also_told_one_by_one():
+    # AP counts x, who has no list, and P leaves x out: no toolkit does both. With x counted, P
+    # comes out by chance if hits of all users are divided by the sum of min(k, length).
+    run = {user: dict(zip(items, (4, 3, 2, 1), strict=False))
+           for user, items in {"u": "adcf", "v": "edcb", "w": "bda"}.items()}  # fmt: skip
+    liked = {"u": "b", "v": "c", "w": "ef", "x": "fea"}
+    judgments = {user: dict.fromkeys(items, 1) for user, items in liked.items()}
+    theirs = {"AP@3": "0.0833333333", "P@3": "0.1111111111"}
+    of_ap, of_p = reconcile_values(RunAndJudgments.of(run, judgments), list(theirs), theirs)
+    assert of_ap.alone == ()
+    assert departures(of_p.explained[0], of_p.ours) == (("divisor", "length"), ("mean", "pooled"))
+    assert [departures(way, of_p.ours) for way in of_p.alone] == [(("missing", "out"),)]
+    assert "by itself it would rather be: users with judgments but no list left out" in (
+        of_p.sentence()
+    )
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -237,6 +280,8 @@ def test_values_of_users_tell_more_than_their_mean():
     assert "none of ours" in turned.sentence()
     (lacking,) = reconcile_values(both, ["R@2"], {"R@2": {"u": "0.5"}})
     assert lacking.explained == ()
+    with pytest.raises(ConfigError, match="user 'w' is in neither"):
+        reconcile_values(both, ["R@2"], {"R@2": {"u": "0.5", "w": "1.0"}})
 
 
 def test_a_value_is_as_exact_as_it_is_written():

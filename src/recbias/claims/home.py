@@ -73,6 +73,26 @@ def _called(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name, pattern in _CALLED.items() if re.search(pattern, words))
 
 
+def printed_beside(claim: Claim, name: str, dataset: str) -> str:
+    """Give a published value of a claim where it is of this data set, or of none; else nothing.
+
+    What a value is of, its name says, else ``published: of`` of the entry, else the claim, else
+    what `named_data` finds.
+
+    Examples
+    --------
+    >>> by_id = {claim.id: claim for claim in claims()}
+    >>> [printed_beside(by_id["BCC17-F2A"], "Pop", data) for data in ("ml-1m", "cm100k")]
+    ['0.08', '']
+    """
+    if not name or claim.simulation:
+        return claim.values.get(name, "") if name else ""
+    own = claim.values_of or _called([claim.text, claim.where])
+    named = _called([name]) or own or named_data(claim)
+    of_it = not named or any(dataset == each or dataset.startswith(f"{each}-") for each in named)
+    return claim.values.get(name, "") if of_it else ""
+
+
 def hangs_on_no_data(claim: Claim) -> bool:
     """Tell whether a claim is the same on any data: it counts once, apart from both questions.
 

@@ -14,6 +14,7 @@ from recbias.claims.assertions import barred_core, core_standing, untested_core
 from recbias.claims.deciding import wanted, what_decides
 from recbias.claims.evaluation import evaluate
 from recbias.claims.evidence import Evidence, NotComputed, NotTestable
+from recbias.claims.home import printed_beside
 from recbias.claims.ledger import TOPICS, Claim, claims
 from recbias.claims.lock import locked_criteria
 from recbias.claims.needs import missing_need
@@ -112,8 +113,8 @@ class Verdict:
             return ""
         return what_decides(self.core, self.claim, untested_core(self.claim))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Write the verdict as JSON-able values; the claim that it is on stands elsewhere."""
+    def to_dict(self, dataset: str) -> dict[str, Any]:
+        """Write the verdict on a data set as JSON-able values, without the claim that it is on."""
         records = self.criterion.records if self.criterion else ()
         numbers = {record: number for number, record in enumerate(records, 1)}
         return {
@@ -136,7 +137,7 @@ class Verdict:
                     "found": part.finding,
                     "says": part.record.says,
                     "claimed": part.record.region.words(part.record.unit),
-                    "published": self.claim.values.get(part.record.published, ""),
+                    "published": printed_beside(self.claim, part.record.published, dataset),
                     "asserts": list(part.record.asserts),
                     "decides": part.record.decides,
                     "core": part.record.decides and is_core(part.record, self.claim),

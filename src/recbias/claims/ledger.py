@@ -129,6 +129,8 @@ class Claim:
         Whether we could read the paper.
     own
         Whether the entry states what we say of the paper, an erratum, and no claim of its authors.
+    values_of
+        The data sets that `values` are of, where neither their names nor the text say so.
     """
 
     id: str
@@ -152,6 +154,7 @@ class Claim:
     pilot_seen: bool = False
     paper_at_hand: bool = True
     own: bool = False
+    values_of: tuple[str, ...] = ()
 
     @property
     def counts_as(self) -> str:
@@ -264,6 +267,9 @@ def read_claims(
             pilot_seen=_flag("pilot_seen", entry, default=False),
             paper_at_hand=_flag("paper_at_hand", entry, default=True),
             own=entry["kind"] == "erratum",
+            values_of=tuple(
+                _of("dataset", name, known_data, where) for name in entry["published"].get("of", ())
+            ),
         )
     for file, named in {"asserts.yaml": asserted, "core.yaml": core}.items():
         if unclaimed := sorted(set(named) - set(by_id)):

@@ -49,6 +49,9 @@ _PLAIN = {
 }
 """Sentences about what would decide a claim, as a letter has them."""
 
+_ELSEWHERE = {"about its own data": "not asked, as it is about its own data"}
+"""What a letter says of other data, where the document has fewer words."""
+
 _ASKED = re.compile(r"\$[xXy]\$(?: %)?")
 """A place in a sentence for a value that was not measured."""
 
@@ -141,7 +144,8 @@ def _lines(document: Document, paper: str, claims: list[Entry]) -> Iterator[str]
         f"For {pilot} of the claims values of ours were known when the criterion was written, "
         'which is said there. A verdict is about the data that it names. "Refuted" means outside '
         "what the criterion accepts on these data; other ratings, splits, systems or parameters "
-        "may be why. A published number may be of other data than the row, which its text tells."
+        "may be why. A published number stands in a row only where it is the same quantity of the "
+        "same data. Formulas are in LaTeX."
     )
     yield ""
     yield from _legend(claims)
@@ -160,9 +164,11 @@ def _legend(claims: list[Entry]) -> Iterator[str]:
     titles_of = "; ".join(f"{name} is {dataset_info(name).title}" for name in names)
     yield (
         f"Data: {titles_of}. The verdict of a claim follows from the parts that state what it "
-        'mainly says; "a detail" stands below these, and has no say. "Corrected by E12" marks the '
-        'form that the erratum E12 proposes. "No exception" and "exact" are criteria that one '
-        "counterexample, or a deviation beyond rounding, refutes. `recbias verify --dataset NAME` "
+        "mainly says; the details stand below these, and have no say. Where it differs by data "
+        "set, each is named: a claim that something can happen is true if it happens on one. "
+        '"Corrected by E12" marks the form that the erratum E12 proposes. "No exception" and '
+        '"exact" are criteria that one counterexample, or a deviation beyond rounding, refutes. '
+        '"Not at hand" is a claim about data that we do not have. `recbias verify --dataset NAME` '
         "computes our numbers anew, where the data are."
     )
     yield ""
@@ -183,8 +189,10 @@ def _glance(claims: list[Entry]) -> Iterator[str]:
     yield "| claim | where | says | verdict | with the erratum |"
     yield "|---|---|---|---|---|"
     for verdict, claim in chosen:
-        cells = claim["id"], claim["where"], claim["claim"], verdict, claim["answers"]["corrected"]
-        yield _cells(*cells)
+        told = f"{verdict} ({spread})" if (spread := _spread(claim)) else verdict
+        yield _cells(
+            claim["id"], claim["where"], claim["claim"], told, claim["answers"]["corrected"]
+        )
     yield ""
 
 
@@ -215,14 +223,19 @@ def _shown(claim: Entry) -> list[str]:
     answers, found = claim["answers"], claim["verdicts"]
     if answers["home"]:
         return sorted(answers["home"], key=lambda name: name != _PREFERRED)
-    entry = next((each for each in ledger() if each.id == claim["id"]), None)
-    named = named_data(entry) if entry else ()
+    named = _named(claim)
     names = sorted(
         (name for name in found if found[name]["lead"]),
         key=lambda name: (name not in named, name != _PREFERRED),
-    ) or [next(iter(found))]
+    ) or [_PREFERRED if _PREFERRED in found else next(iter(found))]
     same = (name for name in names if found[name]["verdict"] == answers["reproduced"])
     return list(dict.fromkeys([names[0], next(same, names[0]) if answers["no data"] else names[0]]))
+
+
+def _named(claim: Entry) -> tuple[str, ...]:
+    """Name the data sets that the paper's result is about; none of an entry that is not known."""
+    entry = next((each for each in ledger() if each.id == claim["id"]), None)
+    return named_data(entry) if entry else ()
 
 
 def _alike(claim: Entry) -> bool:
@@ -242,7 +255,8 @@ def _claim(claim: Entry) -> Iterator[str]:
     yield ""
     yield f"> {claim['claim']}"
     yield ""
-    elsewhere = "" if answers["no data"] else f" Elsewhere: {answers['elsewhere']}."
+    other = _ELSEWHERE.get(answers["elsewhere"], answers["elsewhere"])
+    elsewhere = "" if answers["no data"] else f" Elsewhere: {other}."
     told = [f"**Verdict:** {answers['reproduced']}{where}.{elsewhere}"]
     if answers["strict"] and answers["strict"] != answers["reproduced"]:
         told.append(f"By all parts alike, details included: {answers['strict']}.")
@@ -266,7 +280,11 @@ def _claim(claim: Entry) -> Iterator[str]:
             head = f"what we find ({title})", "criterion", "published", "ours [95 % interval]"
             yield f"| {' | '.join(head)} | part |"
             yield "|---|---|---|---|---|"
-            yield from (_row(part, claim) for part in sorted(shown, key=lambda p: not p["core"]))
+            yield from (_row(part, claim) for part in shown if part["core"])
+            details = [_row(part, claim) for part in shown if not part["core"]]
+            yield from (
+                [_cells("*details, which have no say*", *[""] * 4), *details] if details else []
+            )
             yield ""
     if claim["errata"]:
         yield f"Errata that bear on it: {', '.join(claim['errata'])}."
@@ -275,14 +293,26 @@ def _claim(claim: Entry) -> Iterator[str]:
     yield ""
 
 
+def _spread(claim: Entry) -> str:
+    """List the verdicts by data set, those of the paper first, if they differ; else nothing."""
+    answers, shown = claim["answers"], _shown(claim)
+    names = answers["home"] or ([*claim["verdicts"]] if answers["no data"] else [])
+    found = {name: claim["verdicts"][name]["verdict"] for name in dict.fromkeys([*shown, *names])}
+    if not names or len(set(found.values())) == 1:
+        return ""
+    return ", ".join(f"{name}: {verdict}" for name, verdict in found.items())
+
+
 def _place(claim: Entry) -> str:
     """Say where a verdict was found, as the end of a sentence."""
-    answers = claim["answers"]
+    answers, spread = claim["answers"], _spread(claim)
     if answers["no data"]:
-        found = {name: each["verdict"] for name, each in claim["verdicts"].items()}
-        if len(set(found.values())) == 1:
-            return ""
-        return f", on all our data together ({', '.join(f'{n}: {found[n]}' for n in found)})"
+        first = _shown(claim)[0]
+        own = f"; on the paper's own, {first}, {claim['verdicts'][first]['verdict']}"
+        together = f", on all our data together ({spread})"
+        return f"{together}{own if first in _named(claim) else ''}" if spread else ""
+    if spread:
+        return f" ({spread})"
     return "" if answers["where"] == answers["reproduced"] else f", on {answers['where']}"
 
 
@@ -310,10 +340,9 @@ def _row(part: Entry, claim: Entry) -> str:
         ends = _said(low), _said(high)
         ours += f" [{', '.join(ends)}]" if ends[0] != ends[1] else ""
     reason = f" ({_REASONS.get(part['reason'], part['reason'])})" if part["reason"] else ""
-    detail = "" if part["core"] else ", a detail"
     form = f", corrected by {record['corrects']}" if record["corrects"] else ""
     found = part["found"] or _ASKED.sub("...", record["asks"].rpartition("; claimed: ")[0])
-    verdict = f"{part['verdict']}{reason}{detail}{form}"
+    verdict = f"{part['verdict']}{reason}{form}"
     return _cells(found, claimed, part["published"], ours, verdict)
 
 
@@ -324,8 +353,9 @@ def _errata(errata: list[Entry], noted: list[Entry]) -> Iterator[str]:
     yield "## What may be errata"
     yield ""
     yield (
-        "Each with its place, what we read there, and what spoke for it when it was noted; rows of "
-        "the details are newer. What is *suspected* is not shown."
+        "Each with its place, what we read there, and what spoke for it when it was noted. Where a "
+        "row of the details has another last digit, the row is newer. What is *suspected* is not "
+        "shown."
     )
     yield ""
     for each in errata:

@@ -293,6 +293,8 @@ _OF_NEGATIVE: Mapping[str, str] = {
     "falls by at least {value}": "rises by up to {value}",
     "rises by {value}": "falls by {value}",
     "falls by {value}": "rises by {value}",
+    "by {value} towards": "by {value} away from",
+    "loses at least {value} more": "loses up to {value} less",
 }
 """What is said of a value below 0 instead of its sign behind a word of direction."""
 

@@ -81,13 +81,16 @@ def written(value: float, unit: str) -> str:
     --------
     >>> [written(0.9345, unit) for unit in ("number", "percent", "factor", "p")]
     ['0.9345', '93.5 %', '0.93 times', '0.9']
+    >>> [written(value, "percent") for value in (0.9999, 1.0)]  # nearly all is not all
+    ['99.99 %', '100 %']
     >>> [written(value, "number") for value in (1234.5, 1000209.0)]
     ['1234', '1,000,209']
     """
     if not math.isfinite(value):
         return defined(value, "")
     if unit == "percent":
-        return f"{100 * value:.3g} %"
+        text = f"{100 * value:.3g}"
+        return f"{100 * value:.4g} %" if text == "100" and value < 1 else f"{text} %"
     if unit == "factor":
         return f"{value:.3g} times" if value >= 10 else f"{value:.2f} times"
     if unit == "p":

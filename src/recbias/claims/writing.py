@@ -158,7 +158,7 @@ def _claim(claim: Claim, told: Answers | None, verdicts: Mapping[str, Verdict]) 
             for assertion in claim.asserts
         ],
         **({"answers": told.to_dict()} if told else {}),
-        "verdicts": {name: verdict.to_dict() for name, verdict in verdicts.items()},
+        "verdicts": {name: verdict.to_dict(name) for name, verdict in verdicts.items()},
     }
 
 

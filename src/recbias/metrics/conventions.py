@@ -10,7 +10,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -56,8 +56,6 @@ class Question:
         divisors the first that a metric has. Empty of grades, which the judgments have.
     metrics : tuple of str
         Those that it changes.
-    apart : str
-        The small change of the files that tells its choices apart.
     example : tuple
         A metric, a run and judgments of four items at most, on which all its choices differ.
     """
@@ -65,7 +63,6 @@ class Question:
     name: str
     choices: Mapping[str, str]
     metrics: tuple[str, ...]
-    apart: str
     example: tuple[str, Run, Run]
 
 
@@ -83,7 +80,6 @@ QUESTIONS = {
                 "expected": "the mean over all orders of equal scores",
             },
             NAMES,
-            "a relevant and another item with equal scores, at the cutoff",
             ("RR", {"u": {"c": 2.0, "a": 1.0, "d": 1.0, "b": 1.0}}, {"u": {"d": 1}}),
         ),
         Question(
@@ -93,14 +89,12 @@ QUESTIONS = {
                 "removed": "unjudged items removed first (condensed lists)",
             },
             NAMES,
-            "an unjudged item above a relevant one",
             ("P@2", _LISTED, {"u": {"b": 1, "c": 1, "d": 0}}),
         ),
         Question(
             "relevant",
             {},
             NAMES,
-            "a low grade at the top of a list",
             ("P@2", _LISTED, {"u": {"a": 1, "b": 2, "c": 2}}),
         ),
         Question(
@@ -111,7 +105,6 @@ QUESTIONS = {
                 "binary": "gain = 1 if relevant",
             },
             ("nDCG",),
-            "two different grades of relevant items of one user",
             ("nDCG@4", _LISTED, {"u": {"a": 1, "b": 3, "c": 2}}),
         ),
         Question(
@@ -122,7 +115,6 @@ QUESTIONS = {
                 "base e": "discount ln(rank), none before rank 3",
             },
             ("nDCG",),
-            "a relevant item on rank 2 or below",
             ("nDCG@4", _LISTED, {"u": {"b": 1, "d": 1}}),
         ),
         Question(
@@ -135,7 +127,6 @@ QUESTIONS = {
                 "full": "ideal list of k items of the top grade, however few are relevant",
             },
             ("nDCG",),
-            "a user with more than k relevant items, of whom the first k places hold one",
             (
                 "nDCG@2",
                 {
@@ -160,7 +151,6 @@ QUESTIONS = {
                 "hits": "the number of hits",
             },
             ("P", "R", "HR", "AP"),
-            "a user with fewer than k relevant items, and one with more and a list shorter than k",
             (
                 "AP@2",
                 {
@@ -175,7 +165,6 @@ QUESTIONS = {
             "cut",
             {"k": "cut at k", "list": "not cut: the whole list"},
             ("RR", "AP"),
-            "a relevant item below rank k",
             ("RR@2", _LISTED, {"u": {"c": 1}}),
         ),
         Question(
@@ -185,7 +174,6 @@ QUESTIONS = {
                 "out": "users with judgments but no list left out",
             },
             NAMES,
-            "a user with judgments and no list",
             ("P@2", _LISTED, {"u": {"a": 1}, "v": {"a": 1}}),
         ),
         Question(
@@ -196,7 +184,6 @@ QUESTIONS = {
                 "1": "users without a relevant item count 1",
             },
             NAMES,
-            "a user with a list and judgments of which none is relevant",
             (
                 "R@2",
                 {**_LISTED, "v": {"a": 1.0}},
@@ -210,7 +197,6 @@ QUESTIONS = {
                 "in": "users with a list but no judgments count as without a relevant item",
             },
             NAMES,
-            "a user with a list and no judgments",
             ("P@2", {**_LISTED, "v": {"a": 1.0}}, {"u": {"a": 1}}),
         ),
         Question(
@@ -220,7 +206,6 @@ QUESTIONS = {
                 "pooled": "hits of all users divided by the sum of their divisors",
             },
             ("P", "R"),
-            "two users whose divisors differ",
             ("R@2", {**_LISTED, "v": {"d": 1.0}}, {"u": {"a": 1, "c": 1, "d": 1}, "v": {"d": 1}}),
         ),
     )
@@ -656,6 +641,12 @@ class Reconciled:
         do as well is not among them.
     users_known : bool
         Whether values of users were compared, not the mean alone.
+    alone : tuple of Choices
+        The simplest way to give the number by itself, if that is simpler than what it shares with
+        other numbers; else none.
+    of_users : dict of Choices to int
+        Of ways that give the mean a digest of the values of users: equal where all users have one
+        value to six decimals.
     """
 
     metric: str
@@ -664,6 +655,8 @@ class Reconciled:
     theirs: str
     explained: tuple[Choices, ...]
     users_known: bool = False
+    alone: tuple[Choices, ...] = ()
+    of_users: dict[Choices, int] = field(default_factory=dict)
 
     @property
     def value(self) -> float:
@@ -679,7 +672,10 @@ class Reconciled:
             If it is no number.
         """
         found = _matching(self.values, number)
-        return replace(self, theirs=number, explained=_fewest(found, self.ours), users_known=False)
+        explained = _fewest(found, self.ours)
+        return replace(
+            self, theirs=number, explained=explained, users_known=False, alone=(), of_users={}
+        )
 
     def single(self) -> pd.DataFrame:
         """List the value under each convention changed alone.
@@ -707,11 +703,15 @@ class Reconciled:
         """Say which conventions give the number, what else does, and what would tell them apart."""
         said = f"their {self.metric} = {self.theirs}"
         if not self.explained:
-            nearest = min(self.values.values(), key=lambda value: abs(value - float(self.theirs)))
-            return (
+            given = Decimal(self.theirs)
+            nearest = min(self.values.values(), key=lambda value: abs(value - float(given)))
+            told = (
                 f"{said} is none of ours: of {len(self.values):,} ways to compute it the nearest "
                 f"gives {nearest:.6g}"
             )
+            if _matching(self.values, hundredth := format(given.scaleb(-2), "f")):
+                told += f"\n  is it a percentage? {hundredth} fits; write that"
+            return told
         first, *others = self.explained
         also = [] if self.users_known else self._fits_as_well()
         fits = f"fits to its digits, where recbias says {self.value:.6g}" if also else "is"
@@ -732,11 +732,21 @@ class Reconciled:
         if rest:
             lines.append(f"  the rest as here: {'; '.join(rest)}")
         if others:
-            unlike = {name for other in others for name, _ in set(other) ^ set(first)}
-            hints = [QUESTIONS[name].apart for name in QUESTIONS if name in unlike]
-            more = "" if self.users_known else "; or the values of users instead of their mean"
-            lines.append(f"  told apart by: {'; '.join(hints)}{more}")
+            lines.append(f"  told apart by: {self._apart()}")
+        for way in self.alone:
+            lines.append(
+                f"  by itself it would rather be: {self._told(way)}; then the numbers do not agree "
+                "on ties, on what is relevant or on who is averaged"
+            )
         return "\n".join(lines)
+
+    def _apart(self) -> str:
+        """Say what tells the ways apart that give the number."""
+        unlike = {self.of_users.get(way, 0) for way in self.explained}
+        if self.users_known or (len(unlike) == 1 and self.of_users):
+            return "other lists: of these each user has the same value"
+        some = ", some of them by other lists alone" if len(unlike) < len(self.explained) else ""
+        return f"the values of users instead of their mean{some if self.of_users else ''}"
 
     def _fits_as_well(self) -> list[float]:
         """List other values that fit the number to its digits, the farthest from the first first.
@@ -805,7 +815,7 @@ def reconcile_values(
     Raises
     ------
     ConfigError
-        If a metric is not known, a value is no number, or no judgment has a grade above 0.
+        If a metric or a user is not known, a value is no number, or no grade is above 0.
 
     Examples
     --------
@@ -831,27 +841,44 @@ def reconcile_values(
         if metric in _DIVISORS:
             ours["divisor"] = _DIVISORS[metric][0]
         number = theirs.get(text)
+        if isinstance(number, Mapping) and (strange := set(number) - set(both.user_ids.tolist())):
+            raise ConfigError(
+                f"{text}: user {min(strange)!r} is in neither the run nor the judgments\n"
+                "write the ids of users as they are there"
+            )
         values: dict[Choices, float] = {}
+        by_users: dict[Choices, int] = {}
         found: list[Choices] = []
         for way in _ways(both, metric, cutoff):
             for choices, of_users, mean in _averages(both, metric, way):
                 key = tuple((name, choices[name]) for name in ours if name in choices)
                 values[key] = mean
+                if isinstance(number, str) and abs(mean - float(number)) <= closeness(number):
+                    by_users[key] = hash((of_users.round(6) + 0.0).tobytes())
                 if isinstance(number, Mapping) and _gives(number, both, of_users, choices):
                     found.append(key)
         if isinstance(number, str):
-            found = _matching(values, number)
-        first.append(Reconciled(text, ours, values, _written(number), ()))
+            found = list(by_users)
+        first.append(Reconciled(text, ours, values, _written(number), (), of_users=by_users))
         matches.append(found)
     kept = _shared(first, matches)
     return [
         replace(
             one,
-            explained=_fewest(found, one.ours),
+            explained=(explained := _fewest(shared, one.ours)),
             users_known=isinstance(theirs.get(one.metric), Mapping),
+            alone=_simpler(_fewest(found, one.ours), explained, one.ours),
         )
-        for one, found in zip(first, kept, strict=True)
+        for one, shared, found in zip(first, kept, matches, strict=True)
     ]
+
+
+def _simpler(
+    ways: Sequence[Choices], than: Sequence[Choices], ours: Mapping[str, str]
+) -> tuple[Choices, ...]:
+    """Give the first way if it has fewer departures than the first of the others."""
+    fewer = ways and than and len(departures(ways[0], ours)) < len(departures(than[0], ours))
+    return (ways[0],) if fewer else ()
 
 
 def _written(number: str | Mapping[str, str] | None) -> str:
