@@ -56,7 +56,8 @@ from recbias.recommenders import FromScores, as_system
 
 LEVEL, ERRORS = 0.05, 3
 PLANTED, NONE, BETWEEN = "planted", "none", "(between)"
-FULL = "AI-AN-AR rel>=4"
+LIKED = 4
+FULL = f"AI-AN-AR rel>={LIKED}"
 DEPTH = 10
 
 
@@ -155,11 +156,16 @@ def known_test(at: Place) -> Iterator[Judged]:
     base = Noisy(at.salt()).fit(split.train).score(np.arange(split.train.n_users))
     test = np.zeros(base.shape, dtype=bool)
     test[split.test.user, split.test.item] = True
+    liked, other = np.zeros_like(test), np.zeros_like(test)
+    good = split.test.value >= LIKED
+    liked[split.test.user[good], split.test.item[good]] = True
+    other[split.test.user[~good], split.test.item[~good]] = True
     half = test & (at.rng.random(test.shape) < 0.5)
     everything = System("UserKNN", "UserKNN").build().fit(at.dataset.ratings)
     on_all = everything.score(np.arange(split.train.n_users))
     given = [
         ("all test ratings on top", base + 99 * test, PLANTED),
+        ("what is liked of them on top, the rest last", base + 99 * liked - 99 * other, PLANTED),
         ("half of them on top", base + 99 * half, BETWEEN),
         ("kNN trained on the test too", on_all, BETWEEN),
         ("popularity and noise", base, NONE),
@@ -170,12 +176,13 @@ def known_test(at: Place) -> Iterator[Judged]:
     rival = System("AverageRating", "AverageRating")
     for words, system, planted in systems:
         pair = system, rival
-        yield "test known", words, planted, signals.seen(lists(at, pair)[0], DEPTH, [split], pair)
+        found = signals.seen(lists(at, pair)[0], DEPTH, [split], pair, LIKED)
+        yield "test known", words, planted, found
 
 
 def lists(at: Place, pair: tuple[System, System]) -> tuple[dict[str, dict[str, float]], list[str]]:
     """Measure what lists hold, and keep what is said meanwhile."""
-    names = (f"judged@{DEPTH}", f"Served@{DEPTH}")
+    names = (f"judged@{DEPTH}", f"antiP@{DEPTH}", f"Served@{DEPTH}")
     everybody = [*pair, *beside(pair, at.design)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)

@@ -495,7 +495,14 @@ def test_every_random_function_is_known_here() -> None:
     assert found == set(CALLS) | set(NOT_CALLED)
 
 
-@pytest.mark.parametrize("name", CALLS)
+TAKE_LONG = {"trust.answer.which_metric", "audit.auditing.audit"}
+"""Calls that others here are most of, for every draw that they make."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] if n in TAKE_LONG else []) for n in CALLS],
+)
 def test_seeds_are_obeyed_and_the_global_state_is_left_alone(name: str) -> None:
     before = _global_state()
     first, again, other = (content(CALLS[name](seed)) for seed in (1, 1, 2))

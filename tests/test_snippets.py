@@ -203,6 +203,7 @@ def test_what_is_not_run_is_at_least_python(tools: dict[str, list[str]]) -> None
         compile(tools["not here"][0].replace("(", "", 1), PAGE, "exec")
 
 
+@pytest.mark.slow
 def test_every_block_of_the_page_runs(
     there: Path, tools: dict[str, list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,7 @@
 import math
 import re
 import sys
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,7 +19,7 @@ from recbias.audit.page import page_of, percent
 from recbias.audit.rule import answer, because
 from recbias.audit.sides import folds_of, side
 from recbias.audit.words import change_said, number_said, option_said
-from recbias.errors import ConfigError, TrainingError
+from recbias.errors import ConfigError, DataWarning, TrainingError
 from recbias.metrics import parse_metric
 from recbias.recommenders import FromScores, as_system
 
@@ -178,7 +179,8 @@ def test_designs_in_which_all_users_differ_alike_are_not_drawn(odd):
 
 
 def split_of(*counts):
-    test = SimpleNamespace(user_counts=lambda: np.array(counts), n_users=len(counts))
+    user = np.repeat(np.arange(len(counts)), counts)
+    test = SimpleNamespace(user=user, value=np.ones(len(user)), n_users=len(counts))
     return SimpleNamespace(test=test)
 
 
@@ -186,7 +188,8 @@ def split_of(*counts):
 def test_where_few_items_are_left_everybody_shows_the_test(mine, fires):
     """Of 0.8 that are possible chance has 0.55; without chance both would be above 0.6."""
     values = {"judged@10": {"A": mine, "B": 0.55, CHANCE: 0.55}}
-    assert signals.seen(values, 10, [split_of(8, 8)], PAIR).fires == fires
+    values["antiP@10"] = dict.fromkeys(values["judged@10"], 0.0)
+    assert signals.seen(values, 10, [split_of(8, 8)], PAIR, 1).fires == fires
     assert 0.58 / 0.8 > 0.7  # near what fired before, whatever the system
 
 
@@ -458,3 +461,22 @@ def test_users_without_a_list_are_said(in_folds):
     assert "600 users, of whom 80 have test ratings)" in paragraph(0.2, 0.1, 0.3, 600)
     assert "interval 0.000044 to 0.0010" in paragraph(-0.0005, -0.001, -0.000044)
     assert in_folds["hidden"]["unserved"] == {"Popularity": 0, "Random": 0}
+
+
+def test_what_is_said_of_another_design_names_it_and_makes_no_list_short():
+    """Found by a reader: lists of 100 items were called short, as the head had most of them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for words in ("", "without the head"):
+            with comparison._called(words):
+                warnings.warn("A: under case, metrics look below its last item", DataWarning, 2)
+                warnings.warn("something else", UserWarning, 2)
+    assert [str(each.message) for each in caught] == [
+        "A: under case, metrics look below its last item",
+        "something else",
+        "without the head: A: under case, metrics look below its last item",
+        "something else",
+    ]
+    full = {"Served@10": {"A": 1.0, "B": 1.0, CHANCE: 1.0}}
+    fires = [signals.short(full, 10, [str(each.message)], PAIR).fires for each in caught]
+    assert fires == [True, False, False, False]

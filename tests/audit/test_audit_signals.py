@@ -6,7 +6,7 @@ import pytest
 
 from recbias import System, load_dataset, run
 from recbias.audit import auditing, comparison, signals
-from recbias.audit.comparison import Case, Comparison, Difference, asked, lead
+from recbias.audit.comparison import CHANCE, Case, Comparison, Difference, asked, lead
 from recbias.audit.design import own_design
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import FromScores, as_system
@@ -73,7 +73,30 @@ def hidden(table, first):
 @pytest.mark.parametrize("knows_test", [False, True])
 def test_who_knows_the_test_is_seen(table, knows_test):
     found, _, asks, splits = hidden(table, scores_of(table, knows_test=knows_test))
-    assert signals.seen(found["lists"], asks.depth, splits, asks.pair).fires == knows_test
+    told = signals.seen(found["lists"], asks.depth, splits, asks.pair, 4)
+    assert told.fires == knows_test
+
+
+@pytest.mark.parametrize("least", [4, 5])
+def test_who_knows_what_will_be_liked_is_seen_although_dislikes_are_last(table, least):
+    """Found by a reader, with few likes among test ratings: a third of the places was filled."""
+    (split,) = dataset_splits(load_dataset(table), "ratio 0.2", seed=1)
+    test = split.test
+    n_liked, n_rated = (
+        np.minimum(np.bincount(test.user[good], minlength=test.n_users), 10).mean()
+        for good in (test.value >= least, test.value > 0)
+    )
+    possible = {"judged@10": {CHANCE: 0.0}, "antiP@10": {CHANCE: 0.0}}
+    for name, likes, dislikes in (
+        ("knows", n_liked, 0), ("half", n_liked / 2, 0), ("any", n_liked / 2, n_rated / 5),
+    ):  # fmt: skip
+        possible["judged@10"][name] = (likes + dislikes) / 10
+        possible["antiP@10"][name] = dislikes / 10
+    fires = {
+        name: signals.seen(possible, 10, [split], [System(name, "Popularity")], least).fires
+        for name in ("knows", "half", "any")
+    }
+    assert fires == {"knows": True, "half": False, "any": False}
 
 
 def test_lists_that_end_early_are_seen(table):

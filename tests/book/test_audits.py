@@ -1,6 +1,7 @@
 """The page of our own audits: its table is what the command writes, and says what is recorded."""
 
 import math
+from dataclasses import replace
 from inspect import signature
 from types import SimpleNamespace
 from typing import Any
@@ -86,3 +87,17 @@ def test_what_is_kept_is_what_an_audit_with_the_defaults_of_the_command_says(
     assert told.pop("changes") is None
     assert row == told
     assert row["warnings"] == "ties decide"
+
+
+@pytest.mark.parametrize("column", sorted(ROW - {"a", "b"}))
+def test_a_record_that_says_something_else_is_not_what_is_computed(column: str) -> None:
+    """What is computed anew is here what stands in the record: the least that a change may be."""
+    (fresh,) = audits.everywhere()["coat"]
+    assert not fresh.verify(fresh).differing
+    before = fresh.frame[column].iloc[0]
+    if isinstance(before, str):
+        changed: Any = f"{before}."
+    else:
+        changed = before * 1.00001 if isinstance(before, float) else before + 1
+    edited = replace(fresh, frame=fresh.frame.assign(**{column: [changed]}))
+    assert edited.verify(fresh).differing

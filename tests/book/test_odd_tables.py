@@ -37,10 +37,8 @@ def test_what_a_page_may_not_have_is_told() -> None:
     check_faults()
 
 
-@pytest.mark.parametrize(
-    ("page", "scale", "shape"),
-    [RUNS[-1], *(pytest.param(*run, marks=pytest.mark.slow) for run in RUNS[:-1])],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "scale", "shape"), RUNS)
 def test_a_page_is_complete_on_an_odd_table(page, scale, shape, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "cells"))
     monkeypatch.delenv("RECBIAS_DATA", raising=False)

@@ -131,6 +131,7 @@ def test_cells_are_what_the_start_measures(start: Grid) -> None:
     assert cells.loc[(1, "full", "P@10", "MF"), "p"] == pytest.approx(p["MF"], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_ratios_are_the_splits_that_they_name(start: Grid) -> None:
     given = {"seeds": [1], "ratios": [20, 80], "grid": start.to_dict()}
     found = make("seeds", **given)
@@ -179,6 +180,7 @@ def test_as_many_splits_are_told_as_there_are(total: int, said: str) -> None:
 # -- fills -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_steps_are_tested_over_users_whose_splits_were_averaged() -> None:
     fills = fill_grid(DATA, 4, seed=1)
     steps = make("fill_steps", seeds=[1, 2], grid=fills.to_dict()).frame
@@ -606,6 +608,7 @@ def test_a_grid_of_another_split_trains_as_often_as_it_is_asked(start: Grid) -> 
             assert {each.n_seeds for each in grid.systems} == {wanted}, asked
 
 
+@pytest.mark.slow
 def test_a_selection_that_leaves_nothing_has_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decisions, "_SELECTIONS", ("users>=5000",))
     monkeypatch.setattr(decisions, "_SPLITS", ("ratio 0.2",))

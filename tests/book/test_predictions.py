@@ -148,6 +148,7 @@ def test_a_prediction_that_leaves_out_who_likes_what_is_noticed(people):
     assert np.abs((drawn / value - 1) / step - slopes).max() > 0.001
 
 
+@pytest.mark.slow
 def test_the_table_has_all_rankings_beside_what_they_score():
     metrics = baseline_metrics(10, 100)
     results = run(Grid("synthetic", baselines(5), baseline_protocols(5, metrics), metrics))

@@ -757,6 +757,7 @@ def test_facts_about_data_are_those_of_scipy_and_a_count(tied):
     assert facts["share of users"] == pytest.approx(np.mean(shares), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_world_of_the_page_has_a_third_without_likes_and_dislikes_what_is_popular():
     """And there the tie rule decides: LibRec's lists hold more disliked items, by intervals."""
     made = ties.ties("synthetic", **{**TIES, "world": ties.WORLD})

@@ -46,6 +46,17 @@ def processes(folder: Path) -> set[int]:
     return {int(path.read_text()) for path in folder.iterdir()}
 
 
+def test_a_worker_gives_memory_back_behind_each_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    monkeypatch.setattr(engine, "give_back", lambda: given.append(1))
+    with ThreadPoolExecutor(1) as threads:
+        assert run_all(abs, [-1, 2], threads, label="work") == [1, 2]
+        assert list(run_each(abs, [-1, 2, -3], threads, label="work")) == [1, 2, 3]
+        with pytest.raises(TypeError):
+            run_all(abs, [""], threads, label="work")
+    assert len(given) == 6
+
+
 def test_one_worker_is_this_process(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     tasks = [str(tmp_path / f"{number}") for number in range(5)]
     with open_executor(1) as executor:

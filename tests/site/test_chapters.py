@@ -256,6 +256,7 @@ BLOCK = """So
 # :::"""
 
 
+@pytest.mark.slow
 def test_sentences_follow_the_run_and_change_without_a_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

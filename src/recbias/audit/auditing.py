@@ -247,11 +247,13 @@ def _judged(
         parts["claims"] = lambda: judged_claims(asks, whole_lists=whole)
     found: dict[str, Any] = {}
     warned: dict[str, None] = {}
+    of_part: dict[str, list[str]] = {}
     with tqdm(parts.items(), desc="audit", unit="part", leave=False) as bar:
         for name, part in bar:
             bar.set_postfix_str(name)
             found[name], said_here = _said_of_data(part)
             warned |= dict.fromkeys(said_here)
+            of_part[name] = said_here
     results, said = found["your design"], list(warned)
     over_whom, items = found["users and items"]
     own = asks.lead(results, asks.own.metric)
@@ -270,8 +272,8 @@ def _judged(
     headless = next((row for row in designs if row["design"] == comparison.HEADLESS), None)
     looked = [
         signals.timed(kept, splits),
-        signals.seen(lists, depth, splits, pair),
-        signals.short(lists, depth, said, pair),
+        signals.seen(lists, depth, splits, pair, least),
+        signals.short(lists, depth, of_part["your design"], pair),
         signals.dropped(results, design, splits, found["what accuracy hides"]["unserved"]),
         signals.popular(own, headless),
         *_said_of_data(lambda: [signals.tied(asks, own), signals.untuned(asks, own)])[0],

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +16,7 @@ import numpy.typing as npt
 from recbias.audit.sides import is_scores
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import exact
-from recbias.errors import ConfigError, DataError, TrainingError
+from recbias.errors import ConfigError, DataError, DataWarning, TrainingError
 from recbias.experiment.engine import Workers
 from recbias.experiment.grid import Grid
 from recbias.experiment.measurement import measure
@@ -158,7 +160,7 @@ def cases(design: Options, *, whole_lists: bool) -> list[Case]:
     found = [
         Case("your own design", str(design.protocol), str(design.measured), str(design.test)),
         Case("likes found near the top count more", full, f"nDCG@{depth}"),
-        Case("dislikes shown, fewer are better", full, f"antiP@{depth}"),
+        Case("rated below a like and shown, fewer are better", full, f"antiP@{depth}"),
         Case("users with nothing to find left out", f"{full} users=relevant", f"P@{depth}"),
         Case(HEADLESS, full, f"P@{depth}", "observed head=10%"),
         Case(
@@ -202,7 +204,8 @@ def compared(asks: Comparison, chosen: Sequence[Case]) -> list[dict[str, Any]]:
             rows.append({**row, "reason": f"the scores of {scored} are of your own split alone"})
             continue
         try:
-            results = asks.run(case, systems=systems)
+            with _called(case.words if case is not chosen[0] else ""):
+                results = asks.run(case, systems=systems)
             _refuse_left_out(results, asks.pair)
         except (ConfigError, DataError, TrainingError) as error:
             if case is chosen[0]:
@@ -214,6 +217,17 @@ def compared(asks: Comparison, chosen: Sequence[Case]) -> list[dict[str, Any]]:
         row["lead"] = ahead._asdict()
         rows.append(row)
     return rows
+
+
+@contextmanager
+def _called(words: str) -> Iterator[None]:
+    """Put the words of a design before what is said of it; without words leave it as it is."""
+    with warnings.catch_warnings(record=True) as caught:
+        yield
+    for each in caught:
+        named = words and issubclass(each.category, DataWarning)
+        message = each.category(f"{words}: {each.message}") if named else each.message
+        warnings.warn_explicit(message, each.category, each.filename, each.lineno)
 
 
 def _values(
@@ -481,7 +495,9 @@ def hidden(asks: Comparison, splits: Sequence[Split]) -> dict[str, Any]:
     told: dict[str, Any] = {}
     for words, case in parts.items():
         try:
-            told[words] = asks.lead(asks.run(case), case.metric)._asdict()
+            with _called(words):
+                results = asks.run(case)
+            told[words] = asks.lead(results, case.metric)._asdict()
         except (ConfigError, DataError) as error:
             told[words] = str(error).partition("\n")[0]
     return {

@@ -62,7 +62,7 @@ FEWEST_USERS = 0.95
 MOST_SETTINGS = 10
 """Of one algorithm that may have been measured on the same folds before one speaks of tuning."""
 MOST_SEEN = 0.75
-"""Of the places that test ratings could fill and chance leaves that a system may fill with them."""
+"""Of the places that test ratings, or likes, could fill and chance leaves, that they may fill."""
 OF_LEAD = 0.25
 """Share of A's lead that another setting of B, or another order of ties, may make up."""
 NOTHING = 1e-12
@@ -92,7 +92,7 @@ def short(values: Mapping[str, Mapping[str, float]], depth: int, said: Sequence[
     starts = tuple(f"{system.name}: under " for system in systems)
     of_lists = [line for line in said if line.startswith(starts)]
     if of_lists:
-        text += f"; {of_lists[0]}"
+        text = f"{of_lists[0]}; of whole lists {text}"
     fires = bool(of_lists) or served[least] < FEWEST_SERVED * possible
     return Signal(name, fires, text, "07_offline_options")
 
@@ -163,24 +163,41 @@ def _cell_of(path: Path) -> dict[str, Any] | None:
 
 
 def seen(values: Mapping[str, Mapping[str, float]], depth: int, splits: Sequence[Split],
-         systems: Sequence[System]) -> Signal:  # fmt: skip
-    """Look for systems that know the test: it fills their lists, whether liked or not."""
-    possible = np.mean([
-        np.minimum(split.test.user_counts(), depth).sum() / (depth * split.test.n_users)
-        for split in splits
-    ])  # fmt: skip
-    judged = values[f"judged@{depth}"]
+         systems: Sequence[System], min_rating: float) -> Signal:  # fmt: skip
+    """Look for systems that know the test: it fills their lists, or what is liked of it does."""
+    judged, disliked = values[f"judged@{depth}"], values[f"antiP@{depth}"]
+    liked = {name: judged[name] - disliked[name] for name in judged}
     names = [system.name for system in systems]
-    most = max(names, key=lambda called: judged[called])
-    shown = dict.fromkeys((*names, *judged))
-    listed = ", ".join(f"{name} {judged[name] / possible:.0%}" for name in shown)
-    limit = judged[CHANCE] + MOST_SEEN * (possible - judged[CHANCE])
-    text = f"of the places that test ratings could fill, they fill: {listed}"
-    text += f"; this fires from {limit / possible:.0%} on, so that only gross leaks show here: a "
-    text += "model that was fitted on the test ratings may pass"
-    # Where few items are left, whoever ranks them shows the test.
-    beyond = (judged[most] - judged[CHANCE]) / max(possible - judged[CHANCE], 1e-9)
-    return Signal("the test is known to a system", bool(beyond > MOST_SEEN), text)
+    fires, told = False, []
+    for words, least, filled in (
+        ("test ratings", -np.inf, judged),
+        ("liked ones", min_rating, liked),
+    ):
+        possible = _room(splits, depth, least)
+        # Where few items are left, whoever ranks them shows the test.
+        limit = filled[CHANCE] + MOST_SEEN * (possible - filled[CHANCE])
+        fires |= possible > filled[CHANCE] and max(filled[name] for name in names) > limit
+        listed = ", ".join(
+            f"{name} {filled[name] / max(possible, NOTHING):.0%}"
+            for name in dict.fromkeys((*names, *filled))
+        )
+        told.append(
+            f"that {words} could fill, they fill: {listed} (this fires from "
+            f"{limit / max(possible, NOTHING):.0%} on)"
+        )
+    text = f"of the places {told[0]}; of those {told[1]}; only gross leaks show here: a model "
+    text += "that was fitted on the test ratings may pass"
+    return Signal("the test is known to a system", bool(fires), text)
+
+
+def _room(splits: Sequence[Split], depth: int, least: float) -> float:
+    """Say how much of the lists test ratings of `least` and more could fill."""
+    shares = []
+    for split in splits:
+        test = split.test
+        counts = np.bincount(test.user[test.value >= least], minlength=test.n_users)
+        shares.append(np.minimum(counts, depth).sum() / (depth * test.n_users))
+    return float(np.mean(shares))
 
 
 def popular(own: Difference, headless: Mapping[str, Any] | None) -> Signal:

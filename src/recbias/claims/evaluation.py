@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from recbias.claims.evidence import Evidence, NotComputed, NotTestable, axis_terms
@@ -139,13 +140,20 @@ class Scope:
         return _of_rows(self.evidence.rows(term))
 
 
+@cache
+def _parameters(function: Function) -> tuple[inspect.Parameter, ...]:
+    """List what a function takes; asked at every call, which takes longer than most functions."""
+    return tuple(inspect.signature(function).parameters.values())
+
+
 def check_call(node: Call, functions: Mapping[str, Function]) -> Function:
     """Find the function that a node calls, with as many and such arguments as it takes."""
-    known = {**functions, **FUNCTIONS, **SPECIAL}
-    if node.name not in known:
-        raise unknown_name("function of expressions", node.name, sorted(known))
+    known = next((of for of in (SPECIAL, FUNCTIONS, functions) if node.name in of), None)
+    if known is None:
+        names = sorted({**functions, **FUNCTIONS, **SPECIAL})
+        raise unknown_name("function of expressions", node.name, names)
     function = known[node.name]
-    parameters = list(inspect.signature(ARGUMENTS.get(node.name, function)).parameters.values())
+    parameters = [*_parameters(ARGUMENTS.get(node.name, function))]
     if node.name in SPECIAL or function in IN_SCOPE:
         parameters = parameters[1:]  # the scope
     if parameters and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:

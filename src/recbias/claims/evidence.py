@@ -37,6 +37,7 @@ View = Callable[[Table], tuple[Any, ...]]
 """What a chapter derives from a table: index columns, rows and, if any, replicates of ``value``."""
 
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 _DRAWS = ("number", "fold", "seed")
 """Index columns that number independent draws."""
@@ -75,8 +76,6 @@ def _is_meant(values: pd.Series[Any], text: str) -> pd.Series[bool]:
     """Tell which values a condition means."""
     if text == "*":
         return values.notna()
-    if text == "first":
-        return values == values.iloc[0]
     if not pd.api.types.is_numeric_dtype(values):
         return values.astype(str) == text
     for sign, holds in _COMPARED.items():
@@ -155,15 +154,41 @@ def _sets_of(table: Results) -> dict[str, float]:
     return _SETS[table]
 
 
-_VIEWED: WeakKeyDictionary[Table, dict[View, tuple[Any, ...]]] = WeakKeyDictionary()
+_VIEWED: WeakKeyDictionary[Table, dict[View, Table]] = WeakKeyDictionary()
 
 
-def _viewed(view: View, table: Table) -> tuple[Any, ...]:
+def _viewed(view: View, table: Table) -> Table:
     """Derive something from a table, once: many records ask for it, and each for both halves."""
     derived = _VIEWED.setdefault(table, {})
     if view not in derived:
-        derived[view] = view(table)
+        index, frame, *drawn = view(table)
+        frame = frame.reset_index(drop=True)  # replicates are by the place of a row
+        replicates = drawn[0] if drawn else None
+        derived[view] = dataclasses.replace(table, index=index, frame=frame, replicates=replicates)
     return derived[view]
+
+
+_MEANT: WeakKeyDictionary[Table, dict[tuple[str, str], BoolArray]] = WeakKeyDictionary()
+
+
+def _meant(table: Table, column: str, text: str) -> BoolArray:
+    """Tell which rows of a table a condition means, once, as `_viewed`."""
+    known = _MEANT.setdefault(table, {})
+    if (column, text) not in known:
+        found = _is_meant(table.frame[column], text)
+        known[column, text] = found.to_numpy(dtype=np.bool_, na_value=False)
+    return known[column, text]
+
+
+_MEASURED: WeakKeyDictionary[Table, dict[str, list[str]]] = WeakKeyDictionary()
+
+
+def _measured(table: Table, metric: str) -> list[str]:
+    """Name the index columns that have a metric among their values, once, as `_viewed`."""
+    known = _MEASURED.setdefault(table, {})
+    if metric not in known:
+        known[metric] = [c for c in table.index if (table.frame[c] == metric).any()]
+    return known[metric]
 
 
 def _label(table: Results, label: str) -> str:
@@ -396,15 +421,12 @@ class Evidence:
         if name != term.stored:
             if name not in self._views:
                 raise unknown_name("table", name, self._views)
-            index, frame, *drawn = _viewed(self._views[name], table)
-            frame = frame.reset_index(drop=True)  # replicates are by the place of a row
-            replicates = drawn[0] if drawn else None
-            table = dataclasses.replace(table, index=index, frame=frame, replicates=replicates)
+            table = _viewed(self._views[name], table)
         rows: Any = table.frame
         conditions: dict[str, str] = {}
         column = term.metric
         if column not in rows or column in table.index:
-            measured = [c for c in table.index if (rows[c] == term.metric).any()]
+            measured = _measured(table, term.metric)
             if not measured or "value" not in rows:
                 raise NotComputed(str(term))
             conditions[measured[0]], column = term.metric, "value"
@@ -413,22 +435,26 @@ class Evidence:
         free = [c for c in table.index if c not in {*conditions, "system", *_DRAWS}]
         conditions |= _conditions(term.label, free, list(rows))
         open_columns = []
+        chosen = np.ones(len(rows), dtype=np.bool_)
         for where, text in conditions.items():
             if where not in rows:
                 raise NotComputed(str(term))
             if where in table.index and (text == "*" or text.startswith(tuple(_COMPARED))):
                 open_columns.append(where)
-            kept = rows[_is_meant(rows[where], text)]
-            if kept.empty:
+            if text == "first":  # of those that are left
+                chosen &= (rows[where] == rows[where][chosen].iloc[0]).to_numpy()
+            else:
+                chosen &= _meant(table, where, text)
+            if not chosen.any():
                 raise NotComputed(str(term))
-            rows = kept
+        rows = rows[chosen]
         draws = [c for c in _DRAWS if c in table.index and c not in conditions]
         if not open_columns:
             return self._of_rows(term, table, rows, column, draws)
         by: Any = open_columns if len(open_columns) > 1 else open_columns[0]
         return {
-            key: self._of_rows(term, table, chosen, column, draws, key)
-            for key, chosen in rows.groupby(by, sort=False)
+            key: self._of_rows(term, table, group, column, draws, key)
+            for key, group in rows.groupby(by, sort=False)
         }
 
     def _of_rows(

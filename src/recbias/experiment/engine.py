@@ -30,6 +30,7 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
+from recbias._system.memory import give_back
 from recbias._system.places import SCHEDULER
 from recbias._system.processes import end_with, ending_source
 from recbias.errors import ConfigError
@@ -307,6 +308,7 @@ def open_executor(workers: Workers = 1, *, kept: bool = False) -> Iterator[Execu
         return
     if workers == 1:
         yield None
+        give_back()
         return
     if _is_unguarded(sys.modules["__main__"]):
         raise ConfigError(_GUARD.format(name=Path(str(sys.modules["__main__"].__file__)).name))
@@ -328,6 +330,7 @@ def open_executor(workers: Workers = 1, *, kept: bool = False) -> Iterator[Execu
         _IDLE.leave(pool)
     else:
         pool.executor.shutdown()
+    give_back()
 
 
 def run_all(
@@ -379,7 +382,7 @@ def run_all(
                 results.append(work(task))
                 progress.update()
             return results
-        futures = [executor.submit(work, task) for task in tasks]
+        futures = [executor.submit(_done, work, task) for task in tasks]
         for future in as_completed(futures):
             future.result()
             progress.update()
@@ -428,12 +431,20 @@ def run_each(
         begun: deque[Future[Result]] = deque()
         waiting = iter(tasks)
         for task in islice(waiting, ahead):
-            begun.append(executor.submit(work, task))
+            begun.append(executor.submit(_done, work, task))
         while begun:
             result = begun.popleft().result()
-            begun.extend(executor.submit(work, task) for task in islice(waiting, 1))
+            begun.extend(executor.submit(_done, work, task) for task in islice(waiting, 1))
             progress.update()
             yield result
+
+
+def _done(work: Callable[[Task], Result], task: Task) -> Result:
+    """Do a task in a worker, which holds no more than it needs while it waits for the next one."""
+    try:
+        return work(task)
+    finally:
+        give_back()
 
 
 def peak_mb() -> int | None:

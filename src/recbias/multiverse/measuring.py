@@ -50,6 +50,7 @@ COLUMNS = ("difference", "se", "low", "high", "n_users", "effect")
 
 FloatArray = npt.NDArray[np.float64]
 Flipped = npt.NDArray[np.float32]
+_Ranked = tuple[RankTable, FloatArray]
 
 
 class Average(NamedTuple):
@@ -89,7 +90,9 @@ class Measured(NamedTuple):
 def signs_of(n_users: int, n_flips: int, seed: int) -> Flipped:
     """Draw for which users the systems are swapped (-1); nobody in the first row."""
     drawn = stream(seed, "multiverse", "flips").integers(0, 2, (n_flips, n_users), dtype=np.int8)
-    return np.concatenate([np.ones((1, n_users)), 2.0 * drawn - 1], axis=0).astype(np.float32)
+    signs = np.ones((1 + n_flips, n_users), dtype=np.float32)
+    signs[1:][drawn == 0] = -1
+    return signs
 
 
 @lru_cache(maxsize=2)
@@ -105,28 +108,34 @@ def measure_part(part: Part) -> Measured:
         {},
         [],
     )
-    readers = [[[Reader(cell) for cell in task.cells] for task in side] for side in part.tasks]
     for task in (*part.tasks[0], *part.tasks[1]):
         task.outside.load()
         if metric_identities(task.grid) != task.metrics:
             raise StoreError("the code of a metric changed while an experiment ran; run it again")
+    ranked: dict[str, list[list[_Ranked]]] = {label: [[], []] for label in part.averages}
+    reasons: dict[str, str] = {}
     with one_thread():
-        for label in part.averages:
-            try:
-                sides = [
-                    [_ranked(task, of_task, label) for task, of_task in zip(side, of, strict=True)]
-                    for side, of in zip(part.tasks, readers, strict=True)
-                ]
-            except ConfigError as error:
-                rows = [row for average in part.averages[label] for row in average.rows]
-                found.refused.update(dict.fromkeys(rows, str(error).partition("\n")[0]))
-                continue
-            _measure_label(part, label, sides, found)
-    found.damaged.extend(path for of in readers for fold in of for r in fold for path in r.damaged)
+        # Fold by fold: what a table is made from takes several times what it takes itself.
+        for of, side in enumerate(part.tasks):
+            for task in side:
+                readers = [Reader(cell) for cell in task.cells]
+                for label in [label for label in ranked if label not in reasons]:
+                    try:
+                        ranked[label][of].append(_ranked(task, readers, label))
+                    except ConfigError as error:
+                        reasons[label] = str(error).partition("\n")[0]
+                found.damaged.extend(path for reader in readers for path in reader.damaged)
+        for label, averages in part.averages.items():
+            sides = ranked.pop(label)
+            if label in reasons:
+                rows = [row for average in averages for row in average.rows]
+                found.refused.update(dict.fromkeys(rows, reasons[label]))
+            else:
+                _measure_label(part, label, sides, found)
     return found
 
 
-def _ranked(task: Task, readers: Sequence[Reader], label: str) -> tuple[RankTable, FloatArray]:
+def _ranked(task: Task, readers: Sequence[Reader], label: str) -> _Ranked:
     """Measure one system on one fold by all metrics of a label, averaged over training seeds."""
     grid, protocol = task.grid, task.grid.parsed[label]
     artefact = artefact_of(grid, label)
@@ -149,7 +158,7 @@ def _ranked(task: Task, readers: Sequence[Reader], label: str) -> tuple[RankTabl
 
 
 class _Pair(NamedTuple):
-    """Both systems under one average: what users add to sums, fold by fold and in all."""
+    """Both systems under one average: what users add to sums, in all and, of draws, by fold."""
 
     average: Average
     folds: list[list[FloatArray]]
@@ -176,7 +185,7 @@ class _Pair(NamedTuple):
 def _measure_label(
     part: Part,
     label: str,
-    sides: Sequence[Sequence[tuple[RankTable, FloatArray]]],
+    sides: Sequence[Sequence[_Ranked]],
     found: Measured,
 ) -> None:
     """Fill in the rows of one label."""
@@ -208,7 +217,8 @@ def _measure_label(
                 ])  # fmt: skip
             continue
         columns = [[fold.columns[0] for fold in of] for of in folds]
-        pairs.append(_Pair(average, columns, [np.sum(of, axis=0) for of in columns]))
+        apart = [] if draws is None else columns
+        pairs.append(_Pair(average, apart, [np.sum(of, axis=0) for of in columns]))
         tested += _test_means(part, found, average, a, b, grid.seed)
     if pairs:
         _resample(pairs, _weights(n_users, grid.seed), draws, metrics, found.numbers)

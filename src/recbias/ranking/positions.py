@@ -189,11 +189,15 @@ class Positions:
         if self.train_above is not None and below.train_above is not None:
             lower = self.n_train_scored[self.user] + below.train_above
             train_above = np.where(added, lower, self.train_above)
+        # As narrow as before: of both there are no more than the targets.
+        above = self.above.copy()
+        rows = below.listed
+        above[rows] = self.n_scored[self.user[rows]] + below.above[rows]
         items, starts = self._joined_lists(below)
         return dataclasses.replace(
             self,
             listed=self.listed | below.listed,
-            above=np.where(added, self.n_scored[self.user] + below.above, self.above),
+            above=above,
             train_above=train_above,
             n_scored=self.n_scored + below.n_scored,
             n_train_scored=self.n_train_scored + below.n_train_scored,

@@ -115,6 +115,7 @@ def test_what_is_measured_in_a_world_is_what_loops_count(name: str) -> None:
     assert all(abs(other[text] - measured[text]) > 1e-6 for text in ("P@10", "R@10", "fallout@10"))
 
 
+@pytest.mark.slow
 def test_lists_that_are_judged_entirely_leave_nothing_to_find() -> None:
     """The trap of C5: with the whole truth antiP is 1 - P, and tau -1 by identity."""
     systems = worlds.systems_of_map(FEW, 4)

@@ -182,6 +182,7 @@ def test_relations_over_items_are_those_of_scipy():
     assert drawn.mean(axis=1) == pytest.approx(frame["value"], abs=0.02)
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_other_users_give():
     """Coverage over 60 studies of 150 users of 3,000; 47 of 60 or fewer has chance 1e-5 at .95.
 

@@ -174,6 +174,7 @@ def leaves_out(seed: int, name: str = "AR") -> bool:
     )
 
 
+@pytest.mark.slow
 def test_the_best_is_left_out_anywhere_on_the_map_as_rarely_as_is_said() -> None:
     """Corrected within a field alone, most maps of 56 fields leave out one who is as good."""
     n = 20

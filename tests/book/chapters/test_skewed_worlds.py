@@ -110,6 +110,7 @@ def test_worlds_are_of_the_size_of_movielens_1m() -> None:
     assert law.world_name(2, 3).count("seed=3") == 1
 
 
+@pytest.mark.slow
 def test_what_is_looked_at_before_ranking() -> None:
     found = law.laws(**{**law.LAWS, "alphas": [0, 2], "n_worlds": 1}).frame
     assert found["off_total"].tolist() == found["absent"].tolist() == [0, 0]
@@ -147,6 +148,7 @@ def test_counts_alone_predict_popularity_where_nobody_prefers_anything(alpha: in
         assert scipy.stats.ttest_1samp(liking, 0).pvalue < FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_a_law_is_found_again() -> None:
     source = load_dataset("world(alpha=1.4,users=6040,items=3706,ratings=1000209)")
     found = law.fitted.function(source)[1].set_index("fit")

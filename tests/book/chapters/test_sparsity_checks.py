@@ -421,10 +421,12 @@ def test_a_check_rejects_a_broken_twin(sound, claim, name, twin):
     assert not allowed(_worst(twins[twin](sound), claim, name))
 
 
+@pytest.mark.slow
 def test_every_check_of_the_chapter_has_a_twin(made):
     assert set(made) == {*CHECKS, ("BCC17-EQ5", "every-rank")}
 
 
+@pytest.mark.slow
 def test_the_synthetic_data_refute_nothing(made):
     assert [key for key, (_, allowed, _) in CHECKS.items() if not allowed(made[key].worst)] == []
 

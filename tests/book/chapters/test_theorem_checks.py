@@ -781,10 +781,12 @@ def made(grid):
     return {(row.claim, row.name): row for row in rows}
 
 
+@pytest.mark.slow
 def test_every_check_of_the_chapter_has_a_twin(made):
     assert set(made) == set(CHECKS)
 
 
+@pytest.mark.slow
 def test_the_synthetic_data_refute_what_they_have_to(made):
     """They are no MovieLens 1M, some users like nothing, and the grid has two systems only."""
     refuted = {key for key, (_, allowed, _) in CHECKS.items() if not allowed(made[key].worst)}
@@ -869,7 +871,7 @@ def _false_alarms(p_values):
 def test_fair_coins_are_called_unfair_as_often_as_stated(n_folds, n_columns):
     rng = np.random.default_rng(4)
     p_values = []
-    for _ in range(500):
+    for _ in range(200):
         totals = rng.integers(2, 200, n_columns) if n_columns > 1 else np.array([10_000])
         shares = [0.2] * n_folds + [1 - 0.2 * n_folds]
         counts = rng.multinomial(totals, np.maximum(shares, 0)).T[:n_folds]
@@ -1049,7 +1051,7 @@ def test_one_biased_system_is_enough(sound):
 def test_uniform_samples_are_called_biased_as_often_as_stated():
     rng = np.random.default_rng(4)
     p_values = []
-    for seed in range(400):
+    for seed in range(200):
         pool = rng.integers(150, 400, 300)
         above = (pool * rng.random(300) ** 3).astype(int)
         own = SimpleNamespace(pool=pool, above=above, positive=np.ones(300, dtype=bool))

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from recbias._system.memory import give_back
 from recbias.data.datasets import (
     cm100k,
     coat,
@@ -257,6 +258,7 @@ def load_dataset(
     if is_path(name_or_path):
         table = own_table(name_or_path, options)
         ratings, understood = read_table(table.path, table.options)
+        give_back()
         info = dataclasses.replace(_info_of(ratings), name=table.name, title=table.title)
         source = f"{table.path}: {'; '.join(understood)}"
         return Dataset(ratings, info, source, understood=understood)

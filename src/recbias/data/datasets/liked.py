@@ -86,7 +86,9 @@ def enough_or_cut(values: npt.NDArray[np.float64], threshold: float, share: floa
 
 
 def step_below_top(scale: RatingScale, values: npt.NDArray[np.float64] | None = None) -> float:
-    """Give the relevance of MCCRS20: 4 of 5 stars, and on other scales one step from the top.
+    """Give the relevance of MCCRS20: 4 of 5 stars, and on other scales as far from the top.
+
+    That is 1, or one step of a scale whose steps are wider.
 
     Parameters
     ----------
@@ -103,8 +105,10 @@ def step_below_top(scale: RatingScale, values: npt.NDArray[np.float64] | None = 
     --------
     >>> step_below_top(RatingScale(1, 5, 1)), step_below_top(RatingScale(0, 1, 1))
     (4.0, 1.0)
+    >>> step_below_top(RatingScale(0, 100, 25))
+    75.0
     """
-    below = scale.maximum - 1
+    below = scale.maximum - max(1, scale.step)
     usual = float(scale.maximum if below <= scale.minimum else below)
     return usual if values is None else enough_or_cut(values, usual, MILD)
 
