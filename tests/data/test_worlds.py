@@ -280,6 +280,7 @@ def test_a_change_of_the_simulation_is_noticed(monkeypatch: pytest.MonkeyPatch) 
     assert digest_of(name) != GOLDEN[name]
 
 
+@pytest.mark.slow
 def test_a_worker_makes_the_same_world_from_its_name() -> None:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:

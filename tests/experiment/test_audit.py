@@ -915,6 +915,7 @@ def test_fresh_cells_are_kept_only_where_a_new_folder_is_named(
     assert not any((tmp_path / "temporary").iterdir())
 
 
+@pytest.mark.slow
 def test_workers_compute_in_the_fresh_folder_too(chapter: Chapter, tmp_path: Path) -> None:
     chapter.keep("few")
     chapter.list_again()

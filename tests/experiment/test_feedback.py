@@ -245,6 +245,7 @@ def test_on_average_over_places_the_best_rating_is_observed_as_often_as_asked() 
 # -- what is kept ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_courses(tmp_path: Path) -> None:
     loops = [asked(system, choice) for system in (QUICK, NEAR) for choice in ("even", "attentive")]
     alone = [follow(loop) for loop in loops]

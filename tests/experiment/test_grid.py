@@ -141,6 +141,7 @@ def test_an_added_parameter_gives_nobody_other_random_numbers(wider):
     assert "spare" in System("kNN", "UserKNN", {"spare": 2}).stream_label()
 
 
+@pytest.mark.slow
 def test_no_recorded_key_moves(wider):
     """Every file under data/recorded is read by code with a field more in each record."""
     chapters()

@@ -42,6 +42,7 @@ def all_results() -> set[tuple[str, str]]:
     return {(path.parts[0], "/".join(path.parts[1:])) for path in paths}
 
 
+@pytest.mark.slow
 def test_a_sample_takes_no_longer_than_it_may(drawn: list[tuple[Drawn, ...]]) -> None:
     for sample in drawn:
         assert 0 < sum(each.seconds for each in sample) <= SECONDS + 1e-9

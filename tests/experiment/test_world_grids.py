@@ -96,6 +96,7 @@ def test_labels_of_worlds_are_columns_and_systems_are_rows() -> None:
     assert not table.isna().any().any()
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_bits(expected: str) -> None:
     assert digest_of(run_worlds(asked(), workers=2)[0]) == expected
 

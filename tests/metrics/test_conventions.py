@@ -227,10 +227,10 @@ def test_a_percentage_is_recognised(found):
 def test_numbers_that_disagree_on_who_is_averaged_are_also_told_one_by_one():
     # AP counts x, who has no list, and P leaves x out: no toolkit does both. With x counted, P
     # comes out by chance if hits of all users are divided by the sum of min(k, length).
-    run = {user: dict(zip(items, (4, 3, 2, 1), strict=False))
-           for user, items in {"u": "adcf", "v": "edcb", "w": "bda"}.items()}  # fmt: skip
-    judgments = {user: dict.fromkeys(items, 1)
-                 for user, items in {"u": "b", "v": "c", "w": "ef", "x": "fea"}.items()}  # fmt: skip
+    lists = {"u": "adcf", "v": "edcb", "w": "bda"}
+    liked = {"u": "b", "v": "c", "w": "ef", "x": "fea"}
+    run = {user: {item: -at for at, item in enumerate(items)} for user, items in lists.items()}
+    judgments = {user: dict.fromkeys(items, 1) for user, items in liked.items()}
     theirs = {"AP@3": "0.0833333333", "P@3": "0.1111111111"}
     of_ap, of_p = reconcile_values(RunAndJudgments.of(run, judgments), list(theirs), theirs)
     assert of_ap.alone == ()

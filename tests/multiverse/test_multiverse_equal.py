@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from weakref import WeakSet
 
 import numpy as np
 import pandas as pd
@@ -274,3 +275,22 @@ def test_texts_of_the_table_of_decisions_are_taken(table):
         "; metric: P@5",
         *(f" users={name}; metric: P@5" for name in ("tested", "relevant", "trained")),
     ]
+
+
+def test_a_worker_holds_the_counts_of_one_fold_at_a_time(monkeypatch):
+    """All folds of both systems at once took a gigabyte of a million ratings."""
+    alive, n_alive = WeakSet(), []
+
+    class Counted(measuring.Reader):
+        def __init__(self, cell):
+            super().__init__(cell)
+            alive.add(self)
+            n_alive.append(len(alive))
+
+    monkeypatch.setattr(measuring, "Reader", Counted)
+    pair = System("Random", "Random"), System("Popularity", "Popularity")
+    start = "split: k-fold 3; lists: AI-AN-AR rel>=4; metric: P@5"
+    options = {"C1": ("AI-AN-AR", "condensed")}
+    universes("world(users=30,items=40)", *pair, options, start=start, n_flips=5)
+    assert len(n_alive) == 6
+    assert max(n_alive) <= 2  # that of the fold before goes when the next is there

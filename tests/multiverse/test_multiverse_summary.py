@@ -415,6 +415,7 @@ def test_who_wins_surely_in_the_joint_test_hangs_on_the_users_of_each_universe(t
         assert other.joint_test().loc["sure wins - sure losses", "value"] == expected
 
 
+@pytest.mark.slow
 def test_workers_change_no_bit(found, table):
     other = universes(table, *SYSTEMS, OPTIONS, n_flips=19, seeds=(1, 2), workers=2)
     pd.testing.assert_frame_equal(other.table, found.table, check_exact=True)

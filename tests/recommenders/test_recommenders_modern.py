@@ -239,6 +239,7 @@ def test_a_step_that_destroys_the_model_is_said():
         scores_of(ImplicitBPR(n_factors=4, learning_rate=1e30), small_table())
 
 
+@pytest.mark.slow
 def test_nothing_is_printed():
     """In a fresh process, where the library would advise on BLAS threads and show progress."""
     program = """

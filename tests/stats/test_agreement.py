@@ -553,6 +553,7 @@ def check_rejected_as_often_as_it_says():
     assert 0.016 < np.mean([high < 1 for _, high in ends_of_near_ties(1000)]) < 0.084
 
 
+@pytest.mark.slow
 def test_a_tau_that_near_ties_hide_is_rejected_as_often_as_the_test_says():
     """Also noise that is thought half as large as it is makes a test that errs in a third."""
     check_rejected_as_often_as_it_says()
@@ -577,6 +578,7 @@ def at_half_the_level(own):
     return lambda values, errors, drawn, turn, tail: own(values, errors, drawn, turn, 2 * tail)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "mutant"),
     [
