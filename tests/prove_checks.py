@@ -121,6 +121,8 @@ def trials_of(module: ModuleType) -> Iterator[Trial]:
             continue
         cases = [()]
         for mark in getattr(function, "pytestmark", []):
+            if mark.name != "parametrize":
+                continue
             names = mark.args[0]
             names = names.split(",") if isinstance(names, str) else names
             values = [case if len(names) > 1 else (case,) for case in mark.args[1]]
