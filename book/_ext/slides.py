@@ -343,16 +343,13 @@ def _covered(table: str) -> str:
     rows = table.split("</tr>")
     cells = [[re.sub(r"<[^>]+>", "", cell) for cell in _CELL.findall(row)] for row in rows]
     asked = [n for n in (-2, -1) for row in cells if len(row) > 2 and re.search(r"\d", row[n])]
-    for number, row in enumerate(cells):
-        places = iter(range(-len(row), 0))
-        rows[number] = _CELL.sub(
-            lambda found, places=places: (
-                found[0].replace("<p", '<p class="fragment" data-fragment-index="1"', 1)
-                if next(places) in asked
-                else found[0]
-            ),
-            rows[number],
-        )
+    for number, row in enumerate(rows):
+        found = list(_CELL.finditer(row))
+        for place in sorted({n for n in asked if -n <= len(found)}, reverse=True):
+            start, end = found[place].span()
+            later = row[start:end].replace("<p", '<p class="fragment" data-fragment-index="1"', 1)
+            row = row[:start] + later + row[end:]
+        rows[number] = row
     return "</tr>".join(rows)
 
 
