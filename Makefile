@@ -6,11 +6,12 @@ VENV ?= .venv
 DATASETS ?=
 PYTEST_ARGS ?=
 PART ?=
+SIZES ?= 100k 1m
 
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: book test lint prove release lock clean
+.PHONY: book test lint prove bench release lock clean
 
 book: $(READY)
 	$(BIN)/recbias book $(DATASETS)
@@ -31,6 +32,10 @@ lint: $(READY)
 # results of the data that is here, computed anew (PART=recorded); more examples.
 prove: $(READY)
 	PYTHONPATH=tests/site $(BIN)/python tests/prove.py $(PART)
+
+# The same work by other toolkits, in environments of their own, in one run: SIZES="100k 1m 20m".
+bench: $(READY)
+	$(BIN)/python benchmarks/peers.py $(SIZES)
 
 # Nothing is released that rests on a part of `prove` that failed, or on code that changed since.
 release: $(READY)
