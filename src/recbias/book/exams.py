@@ -389,12 +389,13 @@ def _preference(of: _Class) -> Task:
 
 
 def _floor(of: _Class) -> Task:
+    depth = 5 + of.number % 3  # the world stays where a task is drawn again, as answers are alike
     hits, rated = 0, 0
     for user in range(len(of.test)):
-        first = of.popular[of.train[user, of.popular] == 0][:5]
+        first = of.popular[of.train[user, of.popular] == 0][:depth]
         hits += int(_liked(of.test[user, first]).sum())
         rated += int((of.test[user, first] > 0).sum())
-    places = 5 * len(of.test)
+    places = depth * len(of.test)
     tested, relevant = int((of.test > 0).sum()), int(_liked(of.test).sum())
     is_taste = Question(
         "Does it follow that the difference between the two is taste? (yes or no)",
@@ -404,24 +405,24 @@ def _floor(of: _Class) -> Task:
     )
     half = Question(
         "Half as many ratings of the test are relevant, the lists and who rated what being the "
-        "same. Is the expected P@5 without taste half as large? (yes or no)",
+        f"same. Is the expected P@{depth} without taste half as large? (yes or no)",
         "yes",
         "as many places have a rating, and each is relevant with half the chance",
         points=1,
     )
     return Task(
         "What part is skew?",
-        f"In the class's world Popularity lists 5 items for each of {len(of.test)} users. The test "
-        f"has {tested} ratings, {relevant} of them relevant. Without taste every rating is "
-        "relevant with the same chance, whatever the item.",
+        f"In the class's world Popularity lists {depth} items for each of {len(of.test)} users. "
+        f"The test has {tested} ratings, {relevant} of them relevant. Without taste every rating "
+        "is relevant with the same chance, whatever the item.",
         (
             ("places in lists", "with a test rating", "with a relevant one"),
             (str(places), str(rated), str(hits)),
         ),
         (
-            Question("P@5 of Popularity", hits / places, f"{hits} of {places} places"),
+            Question(f"P@{depth} of Popularity", hits / places, f"{hits} of {places} places"),
             Question(
-                "Its expected P@5 without taste, who rated what being the same",
+                f"Its expected P@{depth} without taste, who rated what being the same",
                 rated * relevant / tested / places,
                 f"{rated} rated places, each relevant with {relevant}/{tested}",
             ),
