@@ -566,6 +566,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_does_not_fit_the_code_is_refused_with_any_digest(chapter: Chapter, name: str) -> None:
     change, says = REFUSED[name]
+    chapter.keep("grid")
     chapter.edit("grid", change, digested=True)
     with pytest.raises(StoreError, match=re.escape(says)):
         load_chapter(CHAPTER, WORLD)
