@@ -37,8 +37,9 @@ from recbias.experiment.store import write_atomically
 from recbias.metrics import Metric
 from recbias.multiverse import Trusted, Universes, trusted, universes
 from recbias.multiverse.summary import balanced_weights
+from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
-from recbias.recommenders import System, as_system, line_up
+from recbias.recommenders import FromScores, System, as_system, line_up
 from recbias.recommenders.base import algorithm, is_own
 from recbias.trust import Shape, fit_relation
 
@@ -168,7 +169,7 @@ def audit(
     Raises
     ------
     ConfigError, DataError, MissingData, TrainingError
-        As `recbias.run`.
+        As `recbias.run`; scores that do not fit are refused before anything is trained.
 
     Examples
     --------
@@ -183,22 +184,26 @@ def audit(
     design = own_design(loaded, protocol, metric, split, seed, select)
     least = design.protocol.min_rating
     first = _side(a, least)
+    second = None if b is None else _side(b, least)
+    kept = Selection.parse(str(design.select)).of(loaded, seed=design.seed)
+    splits = dataset_splits(kept, str(design.split), seed=design.seed)
+    for system in filter(None, (first, second)):
+        if is_scores(system) and isinstance(scores := system.build(), FromScores):
+            scores.check(splits)
     baselines: dict[str, Any] = {}
-    if b is None:
+    if second is None:
         alone = Comparison(dataset, (first, first), design, workers, data_dir)
         second, values, against = comparison.strongest(
             alone, line_up("modern", min_rating=least)[1:]
         )
         baselines = {"baselines": values, "against": against}
-    else:
-        second = _side(b, least)
     if first.name == second.name:
         raise ConfigError(
             f"both sides are called {first.name}\nname them: --a mine=PATH, or --b theirs=PATH"
         )
     with _held(workers, first, second) as held:
         asks = Comparison(dataset, (first, second), design, held, data_dir)
-        record = _judged(asks, loaded, options, ledger)
+        record = _judged(asks, loaded, kept, splits, options, ledger)
     return Audit(_plain({**record, "book": book, **baselines}))
 
 
@@ -218,7 +223,12 @@ def _side(given: Any, min_rating: float) -> System:
 
 
 def _judged(
-    asks: Comparison, loaded: Dataset, options: Mapping[str, Sequence[str]] | None, ledger: bool
+    asks: Comparison,
+    loaded: Dataset,
+    kept: Dataset,
+    splits: Sequence[Split],
+    options: Mapping[str, Sequence[str]] | None,
+    ledger: bool,
 ) -> dict[str, Any]:
     """Go through all parts, the reader's own design first."""
     pair, design = asks.pair, asks.design
@@ -230,8 +240,6 @@ def _judged(
     if options is None:
         tied = only_ties(loaded, least)
         options = around(design, loaded, trainable=trainable, whole_lists=whole)
-    kept = Selection.parse(str(design.select)).of(loaded, seed=design.seed)
-    splits = dataset_splits(kept, str(design.split), seed=design.seed)
     seeds = [design.seed + further for further in range(1, _SEEDS)] if trainable else []
     parts: dict[str, Callable[[], Any]] = {
         "your design": lambda: asks.run(asks.own),
