@@ -386,17 +386,25 @@ def test_scores_say_that_the_split_was_not_varied(in_folds):
 
 
 def test_the_one_option_that_keeps_a_sentence_open_is_named(in_folds):
-    without = {"option": "Which metric: x", "wins": 0.95}
+    without = {"option": "Which metric: x", "wins": 0.95, "loses": 0.5, "misses": False}
     shares = {"decisions": {"wins": 0.889, "loses": 0.111}}
     said = paragraph(0.2, 0.1, 0.3, without=without, shares=shares)
-    assert "because of one option: without it – Which metric: x – A wins in 95 %" in said
-    assert "one option" not in paragraph(0.2, -0.1, 0.3, without=without, shares=shares)
+    assert said.startswith(
+        '"A beats B" is open: A wins in fewer than 90 % of the designs. One option of one decision '
+        "alone keeps it open – which metric: x. Under it A loses in 50 % of the designs, under all "
+        "others it wins in 95 %: without that option the sentence holds. Under your design A is"
+    )
+    misses = {**without, "misses": True}
+    assert "under all others it wins in 95 %. It counts misses: for hits the sentence holds." in (
+        paragraph(0.2, 0.1, 0.3, without=misses, shares=shares)
+    )
+    assert "ne option" not in paragraph(0.2, -0.1, 0.3, without=without, shares=shares)
     found = in_folds["multiverse"]
     assert found["shares"]["decisions"]["wins"] < 0.9
     assert found["without"] == {
         "option": "Which items are ranked: the user's own test ratings (condensed lists)",
-        "wins": 1.0,
-    }
+        "wins": 1.0, "loses": 1.0, "misses": False,
+    }  # fmt: skip
     assert re.search(r"condensed lists\): lead -0\.\d+ \[", found["flips said"][0])
 
 
