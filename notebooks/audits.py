@@ -16,7 +16,7 @@
 # # Our own audits
 #
 # `recbias audit` says whether *A beats B* holds on given data, whatever one decides
-# ({ref}`rerun-audit`). Here it judges one sentence on every data set of the book that it was run on, as a reader
+# ({ref}`rerun-audit`). Here it judges one sentence on every data set of the book, as a reader
 # would: *the newest model of the [modern line-up](#sec-line-ups) beats counting*.
 #
 # **How the sentence was chosen**, before any result of it was known: of the line-up *What people run today* the
