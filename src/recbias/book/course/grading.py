@@ -174,7 +174,7 @@ def read_sheet(path: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for cell in cells:
         if mark := _MARK.match(cell.lstrip()):
-            found.setdefault(mark[1], []).append(cell.lstrip())
+            found.setdefault(mark[1], []).append(cell.strip())
     return found
 
 
@@ -269,7 +269,7 @@ def _read_one(sheets: Sequence[Path]) -> dict[str, list[str]]:
     filled = {path: cells for path, cells in read.items() if cells} or read
     if len(filled) > 1:
         names = " and ".join(path.name for path in filled)
-        raise DataError(f"There are two sheets, {names}, and they differ: hand in one.")
+        raise DataError(f"There are {len(filled)} sheets, {names}, and they differ: hand in one.")
     return next(iter(filled.values()))
 
 
@@ -278,7 +278,7 @@ def _mark_last(sandbox: Sandbox, student: str, task: Task, cells: Sequence[str])
     filled = [cell for cell in cells if not _is_left(cell, task)]
     mark = mark_answer(sandbox, student, task, next(reversed(filled or cells), None))
     if len(filled) > 1 and not mark.points:
-        several = f" It is about the last of the {len(filled)} cells for this task."
+        several = f" (This is the last of {len(filled)} cells for this task.)"
         return replace(mark, feedback=mark.feedback + several)
     return mark
 
