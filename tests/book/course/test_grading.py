@@ -95,7 +95,7 @@ def test_of_what_a_student_hands_in_the_sheet_is_found_and_the_rest_is_named(
     )
     other = marked(("mine.ipynb", good), ("a.zip", ""))
     assert other.outcome == "missing"
-    assert f"There is a.zip, mine.ipynb; its sheet is called {CHAPTER}.ipynb." in other.feedback
+    assert f"There is a.zip, mine.ipynb; the sheet is called {CHAPTER}.ipynb." in other.feedback
     # A cell that was left does not stand in for one that was filled in.
     cells = [f"# task: {task.label}\n{code}" for code in (GOOD, task.starter)]
     assert marked((name, notebook(cells))).points == 1

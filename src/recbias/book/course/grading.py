@@ -248,7 +248,7 @@ def _sheet_marks(
         told = "No sheet for this chapter."
         if others:
             told += (
-                f" There is {', '.join(others[:3])}{' and more' * (len(others) > 3)}; its sheet is "
+                f" There is {', '.join(others[:3])}{' and more' * (len(others) > 3)}; the sheet is "
                 f"called {tasks[0].chapter}.ipynb."
             )
         return [Mark(student, task, "missing", told) for task in tasks]
