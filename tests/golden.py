@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -37,14 +38,15 @@ def small_table(folder: Path) -> Path:
     return path
 
 
-def compute(folder: Path) -> dict[str, float]:
-    """Measure every system and protocol of the chapters on the small world."""
+def compute(folder: Path, names: Collection[str] = ()) -> dict[str, float]:
+    """Measure every system, or those that are named, and protocol of the chapters on the world."""
     # implicit's ALS calls BLAS in float32, whose kernels differ between processors: on one of them
     # 25 of its values are other ones, and no number of digits hides that.
     line = tuple(system for system in line_up("bcc17") if system.algorithm != "ImplicitALS")
     extremes = [system for part in ("knn-rating", "mf-rating", "knn-ranking", "mf-ranking")
                 for system in (bcc17_grid(part)[0], bcc17_grid(part)[-1])]  # fmt: skip
     systems = (*line, *extremes, *merged_star_variants(line, values=(1,)))
+    systems = tuple(system for system in systems if not names or system.name in names)
     shared = "TI-NN-1R-shared t={} rel>=5"
     sizes = {"removed 0%": 20, "removed 60%": 20, "t=20": 20, "t=60": 60}
     thinned = {label: shared.format(size) for label, size in sizes.items()}

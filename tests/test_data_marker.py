@@ -57,13 +57,13 @@ def is_drawn(pytestconfig: pytest.Config) -> Callable[[str, str], bool]:
     return rule
 
 
-def test_every_file_is_drawn_by_about_a_third_of_all_texts(
+def test_every_file_is_drawn_by_about_a_sixth_of_all_texts(
     is_drawn: Callable[[str, str], bool],
 ) -> None:
     names = {path.name for path in Path(__file__).parent.rglob("test_*.py")}
     drawn = {name: sum(is_drawn(name, f"commit {n}") for n in range(400)) for name in names}
-    # Of 134, seven standard deviations, 9.4, on either side: once in 10^12 files.
-    assert all(68 < times < 200 for times in drawn.values()), drawn
+    # Of 67, seven standard deviations, 7.5, on either side: once in 10^11 files.
+    assert all(15 < times < 120 for times in drawn.values()), drawn
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def test_what_a_text_draws_runs_whole_and_nothing_else(
 ) -> None:
     rules = (Path(__file__).parent / "conftest.py").read_text(encoding="utf-8")
     (tmp_path / "conftest.py").write_text(rules, encoding="utf-8")
-    names = [f"test_{letter}.py" for letter in "abcdef"]
+    names = [f"test_{letter}.py" for letter in "abcdefghijkl"]
     for name in names:
         tests = "def test_one(): pass\ndef test_two(): pass\n"
         (tmp_path / name).write_text(tests, encoding="utf-8")

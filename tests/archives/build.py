@@ -59,11 +59,11 @@ def good_tar(folder: Path) -> Path:
 
 
 def many_members(folder: Path) -> Path:
-    """Write 100,000 empty members."""
+    """Write more empty members than may be there."""
     path = folder / "many.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(WANTED, TABLE)
-        for number in range(100_000):
+        for number in range(10_000):
             archive.writestr(zipfile.ZipInfo(str(number)), b"")
     return path
 
@@ -141,7 +141,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
         lambda folder: zip_of(folder / "a.zip", ("data/x\0.txt", b"x")),
         "has a control character in its name",
     ),
-    "100,000 members": (many_members, "there are more than 10,000 members"),
+    "10,001 members": (many_members, "there are more than 10,000 members"),
     "bomb in a zip": (
         lambda folder: zip_of(folder / "a.zip", ("data/zeros", bytes(10**7))),
         "'data/zeros': 10,000,000 bytes are packed into",

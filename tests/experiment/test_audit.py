@@ -24,7 +24,7 @@ from click.testing import CliRunner
 
 import golden_asked
 import recbias.experiment.makers
-from recbias import Grid, System, run
+from recbias import Grid, Results, System, run
 from recbias._system.streams import stream
 from recbias.claims import TOPICS, chapters, load_chapter, lock
 from recbias.claims.checks import Check, Checks
@@ -35,7 +35,7 @@ from recbias.experiment import verification
 from recbias.experiment.asked import asked_of, read_asked
 from recbias.experiment.makers import Table, find_maker, maker
 from recbias.experiment.results import SIMULATIONS, load_result, results_dir
-from recbias.experiment.store import read_arrays, write_arrays, write_document
+from recbias.experiment.store import digest, read_arrays, write_arrays, write_document
 from recbias.experiment.verification import (
     LEFT_OUT,
     check_foundations,
@@ -130,6 +130,29 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     renew_manifest(root / "data" / "recorded")
     write_asked(root / "data" / "recorded")
     return root / "data" / "recorded", root / "cells"
+
+
+@pytest.fixture(scope="module")
+def computed() -> dict[tuple[str, Any], Any]:
+    """Keep what was computed anew, by grid and systems."""
+    return {}
+
+
+@pytest.fixture
+def computed_once(computed: dict[tuple[str, Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute each grid anew only once, for tests of what the comparison finds.
+
+    Documents are edited, and no ratings: what the same grid gives anew is the same.
+    """
+    anew = Results.recompute
+
+    def recompute(stored: Results, *, systems: Any = None, **options: Any) -> Any:
+        asked = digest(stored.grid.to_dict()), systems
+        if asked not in computed:
+            computed[asked] = anew(stored, systems=systems, **options)
+        return computed[asked]
+
+    monkeypatch.setattr(Results, "recompute", recompute)
 
 
 def write_asked(folder: Path) -> None:
@@ -430,6 +453,7 @@ def test_an_edit_is_refused_when_it_is_read(chapter: Chapter, name: str) -> None
         verify(WORLD)
 
 
+@pytest.mark.usefixtures("computed_once")
 @pytest.mark.parametrize("name", EDITS)
 def test_an_edit_that_was_digested_again_differs_from_a_fresh_result(
     chapter: Chapter, name: str
@@ -447,6 +471,7 @@ SEEN_IN_PART = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("computed_once")
 @pytest.mark.parametrize("name", SEEN_IN_PART)
 def test_a_part_of_the_systems_shows_what_is_no_single_system_s(
     chapter: Chapter, name: str
@@ -459,6 +484,7 @@ def test_a_part_of_the_systems_shows_what_is_no_single_system_s(
     assert says.replace("kNN", "ALS") in found
 
 
+@pytest.mark.usefixtures("computed_once")
 def test_a_part_holds_a_system_that_depends_on_the_processor(chapter: Chapter) -> None:
     names = {n: [s.name for s in GRID.sample(n).systems] for n in (1, 2, 3, 4, 9)}
     assert names[1] == ["ALS"]
@@ -506,6 +532,7 @@ def test_edited_replicates_are_refused(chapter: Chapter, name: str) -> None:
         load_chapter(CHAPTER, WORLD)
 
 
+@pytest.mark.usefixtures("computed_once")
 @pytest.mark.parametrize("name", REPLICATES)
 def test_replicates_that_were_digested_again_differ(chapter: Chapter, name: str) -> None:
     document, change, says = REPLICATES[name]
@@ -539,6 +566,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_does_not_fit_the_code_is_refused_with_any_digest(chapter: Chapter, name: str) -> None:
     change, says = REFUSED[name]
+    chapter.keep("grid")
     chapter.edit("grid", change, digested=True)
     with pytest.raises(StoreError, match=re.escape(says)):
         load_chapter(CHAPTER, WORLD)
@@ -563,6 +591,7 @@ def _real() -> Path:
 # -- the manifest ------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("computed_once")
 @pytest.mark.parametrize("name", ["grid", "checks", "few"])
 def test_a_deleted_result_is_missed(chapter: Chapter, name: str) -> None:
     chapter.remove(name)
@@ -603,6 +632,7 @@ def test_what_was_loaded_is_not_taken_for_a_file_that_changed(chapter: Chapter) 
     assert load_chapter(CHAPTER, WORLD)["grid"] is first
 
 
+@pytest.mark.usefixtures("computed_once")
 def test_an_added_or_exchanged_result_differs(chapter: Chapter) -> None:
     shutil.copy(chapter.folder / "checks.json", chapter.folder / "more.json")
     chapter.swap("grid", "few")
@@ -705,6 +735,7 @@ HONEST: dict[str, tuple[Callable[[Chapter], object], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("computed_once")
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_result_that_was_not_asked_for_is_noticed(
     chapter: Chapter, name: str, monkeypatch: pytest.MonkeyPatch
@@ -927,6 +958,7 @@ def test_workers_compute_in_the_fresh_folder_too(chapter: Chapter, tmp_path: Pat
 # -- bounds ------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("computed_once")
 @pytest.mark.parametrize(
     ("row", "bounds", "agrees"),
     [
@@ -955,6 +987,7 @@ def _rows_of_replicates(arrays: dict[str, Any], row: int) -> np.ndarray:
     return arrays["replicates"].reshape(len(arrays["rows"]), -1)[arrays["rows"].tolist().index(row)]
 
 
+@pytest.mark.usefixtures("computed_once")
 @pytest.mark.parametrize(
     ("row", "errors", "draws", "agrees"),
     [
@@ -980,6 +1013,7 @@ def test_replicates_of_als_may_differ_by_three_tenths_of_their_error_in_their_me
     assert verify(WORLD)["agrees"].tolist() == [agrees or is_als, agrees or not is_als]
 
 
+@pytest.mark.usefixtures("computed_once")
 @pytest.mark.parametrize("end", ["low", "high"])
 @pytest.mark.parametrize(
     ("row", "errors", "agrees"),
@@ -1028,6 +1062,7 @@ UNDETECTED: dict[str, tuple[Callable[[Chapter], object], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("computed_once")
 @pytest.mark.parametrize("name", UNDETECTED)
 def test_what_cannot_be_detected_is_listed(chapter: Chapter, name: str) -> None:
     forge, listed = UNDETECTED[name]
@@ -1043,6 +1078,7 @@ def test_a_version_is_under_the_digest_all_the_same(chapter: Chapter) -> None:
         load_chapter(CHAPTER, WORLD)
 
 
+@pytest.mark.usefixtures("computed_once")
 def test_in_a_part_other_systems_are_not_seen_which_is_listed(chapter: Chapter) -> None:
     chapter.edit("grid", EDITS["a value"][1], digested=True)
     assert chapter.differing(systems=2) == ""

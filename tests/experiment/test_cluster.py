@@ -53,8 +53,8 @@ def expected(table: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 class Apart(Executor):
     """Processes that see no file of the caller: its mark is gone before they look for it."""
 
-    def __init__(self, hidden: Path | None = None) -> None:
-        self._inner = ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    def __init__(self, hidden: Path | None = None, *, workers: int = 2) -> None:
+        self._inner = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
         self._hidden = hidden
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -110,7 +110,7 @@ def test_any_executor_does_the_work_where_the_caller_keeps_cells() -> None:
 
 
 def test_what_is_written_apart_comes_back() -> None:
-    apart = Apart()
+    apart = Apart(workers=1)
     with open_executor(apart) as executor:
         assert not shares_cells(executor)
         folders = run_all(_write, ["a/b", "c"], executor, label="work")

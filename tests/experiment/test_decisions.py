@@ -6,7 +6,7 @@ import dataclasses
 from importlib.metadata import version
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recbias.data.selection import Selection
@@ -162,7 +162,6 @@ def crossed(one, other, taken):
 FIELDS = ("protocol", "select", "split", "seed", "test", "pairs")
 
 
-@settings(max_examples=300)
 @given(all_options(), all_options(), st.sets(st.sampled_from(FIELDS), max_size=2))
 def test_other_options_are_told_otherwise(one, other, taken):
     mixed = crossed(one, other, taken)

@@ -102,30 +102,28 @@ def test_no_worker_is_refused(workers: int) -> None:
         pytest.fail("opened")
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_results_come_in_the_order_of_the_tasks(workers: int) -> None:
-    # With two workers the first task is done last.
-    tasks = [(0.5, 0), *((0.0, number) for number in range(1, 6))]
-    with open_executor(workers) as executor:
-        results = run_all(_wait_and_number, tasks, executor, label="numbers")
+ORDER = [(0.5, 0), *((0.0, number) for number in range(1, 6))]
+"""With two workers the first task is done last."""
+
+
+def test_results_of_one_worker_come_in_the_order_of_the_tasks() -> None:
+    with open_executor(1) as executor:
+        results = run_all(_wait_and_number, ORDER, executor, label="numbers")
     assert [number for number, _ in results] == list(range(6))
 
 
-def test_one_executor_serves_several_calls() -> None:
-    tasks = [(0.0, number) for number in range(8)]
+def test_an_executor_serves_several_calls_in_order_and_after_a_failure_that_was_handled(
+    tmp_path: Path,
+) -> None:
     with open_executor(2) as executor:
         first, second = (
-            run_all(_wait_and_number, tasks, executor, label="numbers") for _ in range(2)
+            run_all(_wait_and_number, ORDER, executor, label="numbers") for _ in range(2)
         )
-    assert [number for number, _ in first + second] == [*range(8), *range(8)]
-    assert len({process for _, process in first + second}) <= 2
-
-
-def test_an_executor_can_be_used_after_a_failure_that_was_handled(tmp_path: Path) -> None:
-    with open_executor(2) as executor:
         with pytest.raises(ConfigError, match="bad cannot be done"):
             run_all(_note_or_fail, [str(tmp_path / "bad")], executor, label="notes")
         assert run_all(_wait_and_number, [(0.0, 7)], executor, label="numbers")[0][0] == 7
+    assert [number for number, _ in first + second] == [*range(6), *range(6)]
+    assert len({process for _, process in first + second}) <= 2
 
 
 def test_nothing_to_do_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:

@@ -31,6 +31,8 @@ from recbias.stats.comparison import user_means
 from recbias.stats.resampling import weighted_medians
 
 FEW = ("Random", "Popularity", "kNN (ranking)")
+N_SEEDS = 3
+N_CELLS = 3 * (N_SEEDS + 1 + 1)
 
 
 @pytest.fixture(autouse=True)
@@ -40,11 +42,14 @@ def own_folders(tmp_path, monkeypatch):
     monkeypatch.delenv("RECBIAS_DATA", raising=False)
 
 
-@pytest.fixture
-def grid(tmp_path):
+def _grid(folder):
+    few = [system for system in line_up("bcc17") if system.name in FEW]
     return Grid(
-        str(golden.small_table(tmp_path)),
-        [system for system in line_up("bcc17") if system.name in FEW],
+        str(golden.small_table(folder)),
+        [
+            dataclasses.replace(system, n_seeds=N_SEEDS) if system.n_seeds > 1 else system
+            for system in few
+        ],
         {"AR": "TI-AN-AR rel>=5", "1R": "TI-NN-1R t=20 rel>=5"},
         {"AR": ("P@10", "nDCG@10"), "1R": ("P@10", "rho")},
         split="k-fold 3",
@@ -53,14 +58,41 @@ def grid(tmp_path):
     )
 
 
+@pytest.fixture
+def grid(tmp_path):
+    return _grid(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """Run the grid once; return its results and the folder of its cells."""
+    folder = tmp_path_factory.mktemp("measured")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECBIAS_CELLS", str(folder / "cells"))
+        patch.setenv("RECBIAS_RESULTS", str(folder / "results"))
+        patch.delenv("RECBIAS_DATA", raising=False)
+        return run(_grid(folder)), folder / "cells"
+
+
+@pytest.fixture
+def with_cells(measured, tmp_path):
+    """Start with a copy of the cells that the grid asks for."""
+    shutil.copytree(measured[1], tmp_path / "cells")
+
+
+@pytest.fixture
+def results(measured, with_cells):
+    """Give what the grid measures, and its cells."""
+    return measured[0]
+
+
 def _bits(results):
     numbers = results.values.select_dtypes("number").to_numpy().tobytes()
     drawn = b"".join(results.replicates[row].tobytes() for row in sorted(results.replicates))
     return numbers + drawn + results.tests.to_csv().encode()
 
 
-def test_values_are_the_mean_of_what_the_tables_measure(grid):
-    results = run(grid)
+def test_values_are_the_mean_of_what_the_tables_measure(grid, results):
     for label, text in (("AR", "P@10"), ("AR", "nDCG@10"), ("1R", "P@10")):
         protocol = grid.parsed[label]
         sums = {}
@@ -76,30 +108,27 @@ def test_values_are_the_mean_of_what_the_tables_measure(grid):
             assert results[system, label, text].value == pytest.approx(by_hand, abs=1e-12)
 
 
+@pytest.mark.usefixtures("with_cells")
 def test_random_is_averaged_over_its_seeds_which_differ(grid):
-    tables = [table for system, fold, _, table in grid_tables_of(grid, "Random") if fold == 0]
-    assert len(tables) == 10
-    assert len({table.rank.tobytes() for table in tables}) == 10
-
-
-def grid_tables_of(grid, system):
-    run(grid)
-    return [row for row in grid_tables(grid, "AR") if row[0] == system]
+    rows = grid_tables(grid, "AR")
+    tables = [table for name, fold, _, table in rows if (name, fold) == ("Random", 0)]
+    assert len(tables) == N_SEEDS
+    assert len({table.rank.tobytes() for table in tables}) == N_SEEDS
 
 
 def test_a_cell_is_computed_once_and_reused_by_other_grids(grid):
-    assert run(grid).times["computed"] == 3 * (10 + 1 + 1)
+    assert run(grid).times["computed"] == N_CELLS
     assert run(grid).times["computed"] == 0
     wider = Grid.from_dict(
         {**grid.to_dict(), "metrics": {"AR": ["AP"], "1R": ["RR"]}, "compare": []}
     )
     assert run(wider).times["computed"] == 0
-    assert run(Grid.from_dict({**grid.to_dict(), "seed": 6})).times["computed"] == 36
+    assert run(Grid.from_dict({**grid.to_dict(), "seed": 6})).times["computed"] == N_CELLS
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "swapped"])
-def test_a_damaged_cell_is_computed_again_with_a_warning(grid, tmp_path, damage):
-    expected = _bits(run(grid))
+def test_a_damaged_cell_is_computed_again_with_a_warning(grid, results, tmp_path, damage):
+    expected = _bits(results)
     cells = sorted((tmp_path / "cells").rglob("*.parquet"))
     content = cells[0].read_bytes()
     if damage == "truncated":
@@ -117,15 +146,15 @@ def test_a_damaged_cell_is_computed_again_with_a_warning(grid, tmp_path, damage)
     assert _bits(run(grid)) == expected
 
 
-def test_intervals_come_from_users_and_cover_the_value(grid):
-    values = run(grid).values
+def test_intervals_come_from_users_and_cover_the_value(results):
+    values = results.values
     assert ((values["low"] <= values["value"]) & (values["value"] <= values["high"])).all()
     personal = values[values["metric"] != "rho"]
     assert (personal["se"] > 0).all()
 
 
-def test_tests_compare_all_pairs_per_user_and_per_run(grid):
-    tests = run(grid).tests
+def test_tests_compare_all_pairs_per_user_and_per_run(results):
+    tests = results.tests
     assert tests.groupby(["label", "unit"]).size().to_dict() == {
         ("AR", "user"): 3, ("1R", "user"): 3, ("1R", "run"): 3,
     }  # fmt: skip
@@ -159,6 +188,7 @@ def test_paired_tests_are_over_the_population_of_the_protocol(grid, population):
     assert set(results.tests["n"]) == {n_users[population]}
 
 
+@pytest.mark.usefixtures("with_cells")
 def test_a_user_of_a_test_is_a_mean_over_their_folds(grid):
     asked = {"AR": "TI-AN-AR rel>=5 users=relevant"}
     several = Grid.from_dict(
@@ -209,8 +239,8 @@ def test_wrong_grids_are_refused_before_any_work(change, message):
         Grid(**{**arguments, **change})
 
 
+@pytest.mark.usefixtures("with_cells")
 def test_no_workers_are_refused_even_where_nothing_is_left_to_do(grid):
-    run(grid)
     with pytest.raises(ConfigError, match="workers=0: expected at least 1"):
         run(grid, workers=0)
     with pytest.raises(ConfigError, match="workers='2': expected at least 1"):
@@ -264,9 +294,9 @@ def test_unusual_target_sets_are_counted(grid):
     assert short > 0
 
 
-def test_an_unknown_quantity_is_named(grid):
+def test_an_unknown_quantity_is_named(results):
     with pytest.raises(ConfigError, match="not measured: AP of Popularity under AR"):
-        run(grid)["Popularity", "AR", "AP"]
+        results["Popularity", "AR", "AP"]
 
 
 def test_quantities_pair_their_replicates():
@@ -280,11 +310,10 @@ def test_quantities_pair_their_replicates():
 
 
 @pytest.fixture
-def recorded(grid, tmp_path, monkeypatch):
+def recorded(grid, results, tmp_path, monkeypatch):
     """Pretend that the small table is a named dataset with recorded results, absent today."""
     from recbias.experiment import results as stored
 
-    results = run(grid)
     results = dataclasses.replace(results, dataset={**results.dataset, "name": "small"})
     folder = tmp_path / "recorded"
     results.save(folder / "small" / "chapter" / "table")
@@ -347,6 +376,7 @@ def never(*args, **kwargs):
     raise AssertionError("computed again")
 
 
+@pytest.mark.usefixtures("with_cells")
 def test_a_live_result_of_the_same_key_is_read_bit_for_bit(grid, tmp_path, monkeypatch):
     first = run(grid, name="chapter/table")
     moved = tmp_path / "elsewhere" / Path(grid.dataset).name
@@ -363,6 +393,7 @@ def test_a_live_result_of_the_same_key_is_read_bit_for_bit(grid, tmp_path, monke
             run(grid, name=other)
 
 
+@pytest.mark.usefixtures("with_cells")
 @pytest.mark.parametrize("changed", ["seed", "revision", "rating", "damage", "left out", "code"])
 def test_a_live_result_that_anything_changed_is_computed_again(grid, changed, monkeypatch):
     first = run(grid, name="chapter/table")
@@ -461,7 +492,7 @@ DERIVED = {
 def test_derived_quantities_need_no_training(grid, fits):
     plain = {**grid.to_dict(), "protocols": {"AR": "TI-AN-AR rel>=5"}, "metrics": ["P@10"]}
     run(Grid.from_dict({**plain, "compare": []}))
-    assert len(fits) == 36
+    assert len(fits) == N_CELLS
     wide = {
         **plain,
         "protocols": {label: asked[0] for label, asked in DERIVED.items()},
@@ -470,7 +501,7 @@ def test_derived_quantities_need_no_training(grid, fits):
         "compare": [],
     }
     results = run(Grid.from_dict(wide))
-    assert len(fits) == 36
+    assert len(fits) == N_CELLS
     assert results.values["value"].notna().all()
     assert (results.values["value"] > 0).any()
 
@@ -621,15 +652,15 @@ def test_metrics_of_lists_are_means_over_folds_and_seeds_of_the_population(grid)
                 )
 
 
+@pytest.mark.usefixtures("with_cells")
 def test_a_question_that_the_artefact_cannot_answer_says_that_it_trains_again(
     grid, capsys, monkeypatch
 ):
     monkeypatch.setattr(engine, "tqdm", partial(tqdm, disable=False))
-    run(grid)
     other = Grid.from_dict(
         {**grid.to_dict(), "protocols": {"AR": "TI-AN-AR rel>=5", "1R": "TI-NN-1R t=9 rel>=5"}}
     )
-    assert run(other).times["computed"] == 36
+    assert run(other).times["computed"] == N_CELLS
     assert "trained again for TI-NN-1R t=9 rel>=5, observed" in capsys.readouterr().err
     wider = Grid.from_dict({**grid.to_dict(), "groups": "popularity 4"})
     run(wider)
@@ -675,6 +706,7 @@ def test_other_judgments_have_cells_and_keys_of_their_own():
 # -- data that changes under one name -------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("with_cells")
 def test_an_edited_table_is_not_taken_for_the_old_one(grid, tmp_path):
     before = run(grid)
     table = tmp_path / "small.csv"
@@ -686,7 +718,7 @@ def test_an_edited_table_is_not_taken_for_the_old_one(grid, tmp_path):
     table.write_text("\n".join([lines[0], *turned, *lines[half:]]) + "\n")
     after = run(grid)
     assert after.key != before.key
-    assert after.times["computed"] == 36
+    assert after.times["computed"] == N_CELLS
     fresh = tmp_path / "again" / "small.csv"
     fresh.parent.mkdir()
     shutil.copy(table, fresh)
@@ -722,12 +754,12 @@ def test_a_cell_whose_class_changed_writes_nothing(grid, tmp_path, monkeypatch):
     assert not list((tmp_path / "cells").rglob("*.parquet"))
 
 
+@pytest.mark.usefixtures("with_cells")
 def test_measures_of_a_metric_that_changed_are_refused(grid, monkeypatch):
     from recbias.experiment.grid import Outside
     from recbias.experiment.reduction import Task, metric_identities, reduce_fold
     from recbias.metrics import base
 
-    run(grid)
     changed = dataclasses.replace(base._DECLARATIONS["P", ()], revision=2)
     stale = metric_identities(grid)
     monkeypatch.setitem(base._DECLARATIONS, ("P", ()), changed)
@@ -758,10 +790,10 @@ def test_other_times_are_another_split(tmp_path, split):
     assert values[0] != values[1]
 
 
+@pytest.mark.usefixtures("with_cells")
 def test_a_healthy_cell_is_no_damage(grid, tmp_path):
     import recbias.experiment.folds as module
 
-    run(grid)
     before = sorted((tmp_path / "cells").rglob("*.parquet"))
     table = tmp_path / "small.csv"
     tables = grid_tables(grid, "AR")
@@ -775,8 +807,7 @@ def test_a_healthy_cell_is_no_damage(grid, tmp_path):
     assert sorted((tmp_path / "cells").rglob("*.parquet")) == before
 
 
-def test_runs_of_a_user_are_one_unit(grid):
-    results = run(grid)
+def test_runs_of_a_user_are_one_unit(grid, results):
     tables = [t for name, _, _, t in grid_tables(grid, "1R") if name == "Popularity"]
     values = np.concatenate(
         [measure(table, [parse_metric("P@10")], min_rating=5)[0] for table in tables]

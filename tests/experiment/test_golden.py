@@ -37,7 +37,13 @@ def test_experiments_compute_what_they_did(tmp_path):
 def test_a_change_of_a_system_is_noticed(tmp_path, monkeypatch):
     original = Popularity.score
     monkeypatch.setattr(Popularity, "score", lambda self, users: -original(self, users))
-    changed = _changed(golden.compute(tmp_path), json.loads(golden.FILE.read_text()))
+    few = ("Random", "Popularity", "kNN (ranking)", "pLSA")
+    recorded = {
+        name: value
+        for name, value in json.loads(golden.FILE.read_text()).items()
+        if name.partition(" | ")[0] in few
+    }
+    changed = _changed(golden.compute(tmp_path, few), recorded)
     assert changed
     assert all(name.startswith("Popularity | ") for name in changed)
 

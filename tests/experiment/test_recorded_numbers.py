@@ -200,7 +200,8 @@ def test_taus_of_recorded_values_are_those_of_a_plain_count(result: str) -> None
     for one, other in orders:
         x, y = np.array(one), np.array(other)
         signs = [
-            (np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i, j in combinations(range(len(x)), 2)
+            ((a > b) - (a < b), (c > d) - (c < d))
+            for (a, c), (b, d) in combinations(zip(one, other, strict=True), 2)
         ]
         untied = [sum(bool(sign[side]) for sign in signs) for side in (0, 1)]
         counted = sum(a * b for a, b in signs) / np.sqrt(untied[0] * untied[1])

@@ -406,6 +406,7 @@ def small_options(draw):
     return Options.parse(BASE.format(lists, metric + gain + head))
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples // 4, deadline=None)
 @given(options=small_options())
 def test_options_and_their_canonical_form_give_the_same_bits(outcome, options):

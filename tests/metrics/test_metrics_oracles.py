@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rank_tables import user_table
@@ -58,7 +58,6 @@ def naive_gain(metric, min_rating):
     return lambda rating: NAIVE_GAINS[metric.gain.name](rating, min_rating)
 
 
-@settings(max_examples=500)
 @given(
     st.lists(judged_scores(), min_size=1, max_size=4),
     st.sampled_from([1, 2.5, 3, 4, 4.5, 5]),

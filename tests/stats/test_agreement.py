@@ -154,7 +154,7 @@ def test_opposed_pairs_and_share_are_those_of_loops(seed):
 def test_taus_of_choices_are_those_without_the_others(n_chosen):
     """Bit for bit; with a value that is undefined, which says nothing of choices without it."""
     choices, differs = list(combinations(range(6), n_chosen)), 0
-    for seed in range(12):
+    for seed in range(4):
         (a, a_drawn), (b, b_drawn) = close_systems(seed), close_systems(100 + seed)
         a[5] = np.nan if seed % 2 else a[5]
         found = tau_intervals(a, b, a_drawn, b_drawn, choices)
@@ -164,7 +164,7 @@ def test_taus_of_choices_are_those_without_the_others(n_chosen):
         ]
         np.testing.assert_array_equal(found, alone)
         differs += len({*map(tuple, np.nan_to_num(found).tolist())}) > 1
-    assert (differs > 6) == (1 < n_chosen < 6), "or the choice is not looked at"
+    assert (differs > 2) == (1 < n_chosen < 6), "or the choice is not looked at"
     assert tau_intervals(a, b, a_drawn, b_drawn, np.empty((0, 2), int)).shape == (0, 2)
 
 

@@ -270,7 +270,7 @@ def test_any_flipped_bit_is_noticed(artefact: Path) -> None:
 def test_any_truncation_insertion_or_appendix_is_noticed(artefact: Path) -> None:
     good = artefact.read_bytes()
     rng = np.random.default_rng(3)
-    cuts = rng.choice(len(good), 500, replace=False).tolist()
+    cuts = rng.choice(len(good), 150, replace=False).tolist()
     damaged = [good[:cut] for cut in cuts] + [good[cut:] for cut in cuts if cut]
     damaged += [good[:cut] + b"\0" + good[cut:] for cut in cuts]
     damaged += [good + b"\0", good + good[-8:], good + good, good.replace(b"recbias", b"RECBIAS")]
@@ -281,7 +281,7 @@ def test_without_the_checksum_damage_would_pass(
     artefact: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good = artefact.read_bytes()
-    bits = range(8 * 40, 8 * footer_of(good), 97)
+    bits = range(8 * 40, 8 * footer_of(good), 389)
     assert accepted(artefact, flipped(good, bits)) == 0
     monkeypatch.setattr(store, "_checksum", lambda content, place: content[place : place + 64])
     assert accepted(artefact, flipped(good, bits)) > len(bits) / 2

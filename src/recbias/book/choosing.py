@@ -113,31 +113,32 @@ def threshold_note(results: Results) -> str:
 
 def measurable(dataset: str, metrics: Iterable[str], *, min_rating: float) -> tuple[str, ...]:
     """Choose the metrics that a reader's table can have."""
-    return tuple(text for text in metrics if not _bar(dataset, text, min_rating))
+    asked = tuple(metrics)
+    barred = _barred(dataset, asked, min_rating)
+    return tuple(text for text in asked if text not in barred)
 
 
 def left_out_metrics(dataset: str, metrics: Iterable[str], *, min_rating: float) -> str:
     """Say which metrics `measurable` leaves out, and why."""
-    barred: dict[str, list[str]] = {}
-    for text in dict.fromkeys(metrics):
-        if reason := _bar(dataset, text, min_rating):
-            barred.setdefault(reason, []).append(text)
-    listed = "; ".join(
-        f"{', '.join(barred_metrics)} ({reason})" for reason, barred_metrics in barred.items()
-    )
+    by_reason: dict[str, list[str]] = {}
+    for text, reason in _barred(dataset, metrics, min_rating).items():
+        by_reason.setdefault(reason, []).append(text)
+    listed = "; ".join(f"{', '.join(texts)} ({reason})" for reason, texts in by_reason.items())
     return f"**Not measured**, as these data cannot have it: {listed}." if listed else ""
 
 
-def _bar(dataset: str, text: str, min_rating: float) -> str:
-    """Say why a table cannot have a metric; empty if it can."""
+def _barred(dataset: str, metrics: Iterable[str], min_rating: float) -> dict[str, str]:
+    """Say by metric why a reader's table, which is read once, cannot have it, where it cannot."""
     if not is_path(dataset):
-        return ""
-    ratings, metric = load_dataset(dataset).ratings, parse_metric(text)
-    if metric.cutoff is not None and metric.cutoff > ratings.n_items:
-        return f"there are {ratings.n_items:,} items"
-    return (
-        "" if _has_gains(ratings, metric, min_rating) else "ratings of this scale have no such gain"
-    )
+        return {}
+    ratings, barred = load_dataset(dataset).ratings, {}
+    for text in metrics:
+        metric = parse_metric(text)
+        if metric.cutoff is not None and metric.cutoff > ratings.n_items:
+            barred[text] = f"there are {ratings.n_items:,} items"
+        elif not _has_gains(ratings, metric, min_rating):
+            barred[text] = "ratings of this scale have no such gain"
+    return barred
 
 
 def _has_gains(ratings: Ratings, metric: Metric, min_rating: float) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -21,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
 
 from recbias._system.places import cells_dir
 from recbias._system.streams import stream
@@ -45,6 +43,7 @@ from recbias.experiment.store import (
     digest,
     platform_record,
     read_arrays,
+    thread_libraries,
     write_arrays,
 )
 from recbias.protocol.protocol import Protocol
@@ -294,16 +293,7 @@ def one_thread() -> AbstractContextManager[Any]:
 
     The bits of a product depend on their number, and workers share the machine.
     """
-    return _libraries(len(sys.modules)).limit(limits=1)
-
-
-@lru_cache(maxsize=1)
-def _libraries(n_modules: int) -> ThreadpoolController:
-    """Find the libraries with threads of their own; looking for them takes as long as some models.
-
-    They are looked for again when more modules are loaded, which may have brought others.
-    """
-    return ThreadpoolController()
+    return thread_libraries().limit(limits=1)
 
 
 def run_cell(cell: Cell) -> str | None:

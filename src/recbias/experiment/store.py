@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import platform
+import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import version
@@ -22,7 +23,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from threadpoolctl import threadpool_info
+from threadpoolctl import ThreadpoolController
 
 from recbias._system.memory import row_blocks
 from recbias._system.places import clone_root
@@ -44,6 +45,7 @@ __all__ = [
     "platform_record",
     "read_arrays",
     "read_document",
+    "thread_libraries",
     "write_arrays",
     "write_atomically",
     "write_document",
@@ -364,10 +366,23 @@ def frame_from_json(record: Mapping[str, Any]) -> pd.DataFrame:
 _version = lru_cache(version)
 
 
+def thread_libraries() -> ThreadpoolController:
+    """Find the libraries with threads of their own; looking for them takes as long as some models.
+
+    They are looked for again when more modules are loaded, which may have brought others.
+    """
+    return _libraries(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    return ThreadpoolController()
+
+
 def platform_record() -> dict[str, object]:
     """Describe what the bits of a result can depend on: versions, lock, processor, BLAS."""
     names = ("internal_api", "version", "architecture")
-    pools = (pool for pool in threadpool_info() if pool.get("user_api") == "blas")
+    pools = (pool for pool in thread_libraries().info() if pool.get("user_api") == "blas")
     blas = sorted({" ".join(str(pool.get(name, "")) for name in names).strip() for pool in pools})
     root = clone_root()
     lock = root / "requirements.lock" if root else None

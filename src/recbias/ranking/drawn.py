@@ -153,7 +153,11 @@ def _fill(
             state = user_secret(seed, user)
             sample(state, members, n_candidates, n_pool, mark, 1, pool, drawn)
         else:
-            drawn[:members] = np.flatnonzero(mark == 0)
+            members = 0
+            for at in range(n_candidates):
+                if mark[at] == 0:
+                    drawn[members] = at
+                    members += 1
         for entry in range(test_indptr[user], test_indptr[user + 1]):
             if positive[entry]:
                 drawn[members] = place[test_item[entry]]

@@ -587,7 +587,9 @@ def _ties(
                 opposed[i, j] = opposed[j, i] = True
                 n_left += 1
     blocks = np.empty((2 * n, 2, n), dtype=np.intp)
-    blocks[0, :] = np.arange(n)
+    for k in range(2):  # by loops: compiling an assignment of arrays takes three seconds
+        for p in range(n):
+            blocks[0, k, p] = p
     left = np.empty(2 * n, dtype=np.intp)
     left[0] = n_left
     costs = np.zeros((2, n))
@@ -614,7 +616,9 @@ def _ties(
         if least == np.inf:
             break
         state += 1
-        blocks[state] = now
+        for k in range(2):
+            for p in range(n):
+                blocks[state, k, p] = now[k, p]
         for r in range(start, stop):
             blocks[state, side, r] = start
             costs[side, r] = cost if r == start else 0.0

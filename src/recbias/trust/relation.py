@@ -53,7 +53,7 @@ as much again for one item as for another."""
 
 _LEAST_ITEMS = 30
 _LEAST_RATINGS = 500
-_NODES = 9
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 _NEWTON_STEPS = 12
 _GRID = 30
 _POLISHING_STEPS = 3
@@ -331,14 +331,13 @@ def _negative_log_posterior(
         mode += np.clip(gradient / (counts * chance * (1 - chance) + precision), -2, 2)
     chance = scipy.special.expit(mode)
     width = 1 / np.sqrt(counts * chance * (1 - chance) + precision)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
-    at = mode[:, None] + width[:, None] * nodes
+    at = mode[:, None] + width[:, None] * _NODES
     log_density = (
         likes[:, None] * at
         - counts[:, None] * np.logaddexp(0, at)
         - precision * (at - centre[:, None]) ** 2 / 2
-        + nodes**2 / 2
-        + np.log(weights)
+        + _NODES**2 / 2
+        + np.log(_WEIGHTS)
     )
     of_items = scipy.special.logsumexp(log_density, axis=1) + np.log(width) - log_spread
     prior = (slope / _SLOPE_SD) ** 2 / 2 + (log_spread / _LOG_SPREAD_SD) ** 2 / 2
