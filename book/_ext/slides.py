@@ -47,10 +47,11 @@ _NO_SLIDES = re.compile(
     r"The experiment|Verdicts|What we had to decide|On your data|Beside|Predict before"
 )
 _CHAPTER = re.compile(r"notebooks/\d\d_")
-_CODE = re.compile(r"\b(?:AI|TI|AN|NN|1RP?)\b")
+_CODE = re.compile(r"\b(?:AI|TI|AN|NN|UAR|[PU]?1RP?)\b")
 """An option of who is ranked; AR alone may be an algorithm."""
+_REMEDY = re.compile(r"\b(?:P1R|U1R|UAR)\b")
 _CODES = ("book/notation", "sec-options")
-"""Where the table of options stands: page and section."""
+"""Where the table of options stands, and after it that of remedies: page and section."""
 _LINK = re.compile(r"</?a\b[^>]*>")
 _IDS = re.compile(r' (?:id|name)="(?!predict-|picture-)[^"]*"')
 _MARK = re.compile(r'<span class="finding"[^>]*>')
@@ -222,7 +223,7 @@ def slides_of(app: Sphinx, doctree: nodes.document, exercises: Sequence[str] = (
                 slides += _prediction(reader, question)
         elif not _NO_SLIDES.match(head):
             slides += _section(reader, section)
-    return _with_codes(_figure_first(slides + answered, title), _codes(app, reader))
+    return _coded(app, reader, _figure_first(slides + answered, title))
 
 
 def _figure_first(slides: list[Slide], title: str) -> list[Slide]:
@@ -234,6 +235,12 @@ def _figure_first(slides: list[Slide], title: str) -> list[Slide]:
     lead = [slide for slide in slides if slide.kind == "figure" and slide.title == title]
     rest = [slide for slide in slides[place:] if slide not in lead]
     return [*slides[:place], *lead, *rest]
+
+
+def _coded(app: Sphinx, reader: _Reader, slides: list[Slide]) -> list[Slide]:
+    """Define option codes, those of remedies where a slide has one."""
+    with_remedies = any(_REMEDY.search(_shown(slide)) for slide in slides)
+    return _with_codes(slides, _codes(app, reader, 1 + with_remedies))
 
 
 def _with_codes(slides: list[Slide], codes: Slide | None) -> list[Slide]:
@@ -250,8 +257,8 @@ def _shown(slide: Slide) -> str:
     return re.sub(r"<(?:title|desc)\b.*?</(?:title|desc)>|<[^>]+>", " ", slide.title + slide.body)
 
 
-def _codes(app: Sphinx, reader: _Reader) -> Slide | None:
-    """Read the table of option codes, if the book has one."""
+def _codes(app: Sphinx, reader: _Reader, n_tables: int) -> Slide | None:
+    """Read the tables of option codes, if the book has them."""
     page, label = _CODES
     if page not in app.env.found_docs:
         return None
@@ -260,10 +267,12 @@ def _codes(app: Sphinx, reader: _Reader) -> Slide | None:
     found.settings = app.builder.docsettings  # as the builder gives the page that it writes
     for section in found.findall(nodes.section):
         if label in section["ids"]:
-            table = next(iter(section.findall(nodes.table)))
+            tables = list(section.findall(nodes.table))[:n_tables]
             (told, *_) = section.findall(nodes.paragraph)
             notes = [escape(told.astext())]  # the page's references are not resolved here
-            return Slide("codes", reader.inline(section[0]), reader.html(table), notes)
+            return Slide(
+                "codes", reader.inline(section[0]), "".join(map(reader.html, tables)), notes
+            )
     return None
 
 

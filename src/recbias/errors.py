@@ -177,12 +177,13 @@ def needs_the_extra(name: str, *, what: str = "this command") -> Iterator[None]:
     ...     import no_such_package
     Traceback (most recent call last):
     recbias.errors.ConfigError: plot needs the package no_such_package, which is not installed
-    install the extra 'book': pip install 'recbias[book]'
+    install the extra 'book': pip install 'recbias[book]', in a clone: pip install -e '.[book]'
     """
     try:
         yield
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"{what} needs the package {error.name}, which is not installed\n"
-            f"install the extra '{name}': pip install 'recbias[{name}]'"
+            f"install the extra '{name}': pip install 'recbias[{name}]', in a clone: "
+            f"pip install -e '.[{name}]'"
         ) from None

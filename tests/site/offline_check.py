@@ -424,7 +424,7 @@ IN_ORDER = """
     shown.textContent];
 })
 """
-CODE = re.compile(r"\b(?:AI|TI|AN|NN|1RP?)\b")
+CODE = re.compile(r"\b(?:AI|TI|AN|NN|UAR|[PU]?1RP?)\b")
 
 
 def order_faults(slides: list[list[str]]) -> list[str]:
@@ -441,6 +441,10 @@ def order_faults(slides: list[list[str]]) -> list[str]:
         if used := CODE.search(text):
             faults.append(f"{used[0]} stands before the slide that says what it is")
             break
+    defined = " ".join(text for kind, _, text in slides if kind == "codes")
+    used_at_all = {code for _, _, text in slides for code in CODE.findall(text)}
+    faults += [f"no slide says what {code} is" for code in ("P1R", "U1R", "UAR")
+               if code in used_at_all and code not in defined]  # fmt: skip
     return faults
 
 

@@ -163,6 +163,10 @@ def test_a_sentence_has_a_figure_before_it_and_that_of_the_lead_if_there_is_no_o
     assert order_faults([*shown[:2], shown[3], shown[2]]) == [
         "a sentence stands before all figures"
     ]
+    used = ["figure", "", "percentiles (P1R)"]
+    codes = ["codes", "", "1R one per ranking"]
+    assert order_faults([*shown, codes, used]) == ["no slide says what P1R is"]
+    assert order_faults([*shown, [*codes[:2], "1R one per ranking P1R each"], used]) == []
 
 
 def test_notes_are_shown_where_they_are_asked_for(site: Path, browser) -> None:

@@ -57,6 +57,23 @@ def is_number(answer: object) -> bool:
         return False
 
 
+def instead_of(answer: object) -> str:
+    """Say what to change in an answer that is no number: ends the words "give a number".
+
+    Examples
+    --------
+    >>> f"p: give a number{instead_of(...)}", f"p: give a number{instead_of('0.25')}"
+    ('p: give a number in place of the dots', 'p: give a number: a text in quotation marks is none')
+    >>> instead_of((0, 25))  # 0,25 as much of Europe writes it
+    ': a comma makes a pair; a decimal number has a point, as in 0.25'
+    """
+    if isinstance(answer, tuple):
+        return ": a comma makes a pair; a decimal number has a point, as in 0.25"
+    if isinstance(answer, str):
+        return ": a text in quotation marks is none"
+    return " in place of the dots"
+
+
 def as_list(answer: Any) -> Any:
     """Give a numpy array or a pandas Series as the list that it holds; all else as it is.
 
@@ -79,7 +96,7 @@ def called(function: Callable[..., Any], *arguments: object) -> float | Checked:
     except Exception as error:  # of the reader's code, whatever it is
         return not_yet(f"{call} stops with {type(error).__name__}: {error}")
     if not is_number(value):
-        return not_yet(f"{call} gives {value!r}; return a number, in place of the dots.")
+        return not_yet(f"{call} gives {value!r}; return a number{instead_of(value)}.")
     return float(value)
 
 
@@ -95,7 +112,7 @@ def unfit(answers: Mapping[str, object], largest: float = math.inf) -> str:
     """
     for name, answer in answers.items():
         if not is_number(answer):
-            return f"{name}: give a number in place of the dots."
+            return f"{name}: give a number{instead_of(answer)}."
         if not 0 <= answer <= largest:  # type: ignore[operator]
             most = f"from 0 to {largest:g}" if math.isfinite(largest) else "0 or more"
             return f"{name}: {answer:g} is not {most}."

@@ -113,9 +113,10 @@ def grade(
 ) -> None:
     """Mark the answer sheets in FOLDER: one folder for each student, or that of one student.
 
-    Sheets have the names that `recbias course` gave them, as .ipynb or .py. Each right task has one
-    mark. Written are marks.html, the class; feedback/*.html, a page for each student; marks.csv, a
-    line for each task; totals.csv, a line for each student, with the marks of each level.
+    Sheets have the names that `recbias course` gave them, as .ipynb or .py; a platform may have
+    added to them. Each right task has one mark. Written are marks.html, the class; feedback/*.html,
+    a page for each student; marks.csv, a line for each task; totals.csv, a line for each student,
+    with the marks of each level.
 
     Each answer is a process that cannot leave: it sees no file but Python and its packages, no
     network, no other process, and has limits of time and memory. It returns values; they are

@@ -107,7 +107,8 @@ def test_the_table_of_the_page_is_the_one_that_is_checked() -> None:
         (lambda n, r: min(n, max(r, 1)) / n, r"ceiling\(10, 0\) gives 0\.1"),
         (lambda n, r: 1 / 0, "stops with ZeroDivisionError"),
         (lambda n: 1, "stops with TypeError"),
-        (lambda n, r: "1", "gives '1'; return a number"),
+        (lambda n, r: "1", "gives '1'; return a number: a text in quotation marks is none"),
+        (lambda n, r: (0, 1), "return a number: a comma makes a pair; a decimal number has a"),
     ],
 )
 def test_a_wrong_ceiling(answer, told: str) -> None:

@@ -24,7 +24,7 @@ from recbias.errors import ConfigError
         (lambda n, liked, own: liked, r"expected\(3, 1, 1\) gives 1"),
         (lambda n, liked, own: max(liked - own, 0), r"expected\(3, 1, 1\) gives 0\."),
         (lambda n, liked, own: (n - own) / n, r"expected\(3, 2, 1\) gives 0\.6667"),
-        (lambda n, liked, own: ..., "return a number, in place of the dots"),
+        (lambda n, liked, own: ..., "return a number in place of the dots"),
         (lambda n, liked: 1, "stops with TypeError"),
     ],
 )

@@ -108,7 +108,7 @@ def test_the_chance_of_a_wrong_order() -> None:
         (lambda a, b, n: min(exactly(a, b, n), 0.499), r"wrong\(0\.5, 0\.5, 3\)"),
         (lambda a, b, n: exactly(a, b, n) if n < 5 else 0.4, r"wrong\(0\.2, 0\.1, 5\)"),
         (lambda a, b, n: min(exactly(a, b, n), 1 - exactly(a, b, n)), r"wrong\(0\.3, 0\.6, 2\)"),
-        (lambda a, b, n: ..., "return a number, in place of the dots"),
+        (lambda a, b, n: ..., "return a number in place of the dots"),
         (lambda a, b: 0.5, "stops with TypeError"),
     ],
 )

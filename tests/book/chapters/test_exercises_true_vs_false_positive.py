@@ -39,7 +39,7 @@ def high(hits: int, misses: int, n: int) -> float:
             lambda hits, misses, n: 1 - misses / (hits + misses or 1),
             r"highest\(0, 1, 2\) gives 0",
         ),
-        (low, lambda hits, misses, n: ..., "return a number, in place of the dots"),
+        (low, lambda hits, misses, n: ..., "return a number in place of the dots"),
         (low, lambda hits: 1, "stops with TypeError"),
     ],
 )

@@ -41,7 +41,8 @@ HOSTILE = {
     "calls home": "import socket; socket.create_connection(('192.0.2.1', 80), timeout=5)",
     "imports the check": f"import {MODULE.rpartition('.')[0]}.setup",
     "imports the package": "from recbias.book.notebooks import find_chapter",
-    "syntax": "def ceiling(:",
+    "syntax": "check_ceiling(ceiling=0,25)",
+    "asks": "input('cutoff? ')",
     "never hands in": "check_ceiling = lambda f: None",
 }
 """Code, by what it does; none of it is right, and all of it ends."""

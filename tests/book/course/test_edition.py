@@ -230,8 +230,9 @@ def test_all_solutions_are_marked_right_behind_walls_and_no_starter_is(tmp_path:
             for task in tasks:
                 solved = mark_answer(sandbox, "s", task, task.solution)
                 assert solved.points == 1, solved
-                assert mark_answer(sandbox, "s", task, cells[task.label]).outcome == "empty"
-                outcome, value = sandbox.run(cells[task.label], task.module, task.check, task.judge)
+                (left,) = cells[task.label]
+                assert mark_answer(sandbox, "s", task, left).outcome == "empty"
+                outcome, value = sandbox.run(left, task.module, task.check, task.judge)
                 assert outcome == "called"
                 assert isinstance(value, Checked)
                 assert not value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,14 @@ import recbias
 from planted_answers import CHAPTER, GOOD, HOSTILE, MODULE, WRONG, notebook, sheet
 from recbias._system.places import clone_root
 from recbias.book.course import sandbox as walls
-from recbias.book.course.grading import Mark, find_sheets, mark_answer, read_sheet, write_marks
+from recbias.book.course.grading import (
+    Mark,
+    _sheet_marks,
+    find_sheets,
+    mark_answer,
+    read_sheet,
+    write_marks,
+)
 from recbias.book.course.inside import decode, encode
 from recbias.book.course.sandbox import Sandbox
 from recbias.book.course.tasks import Task, chapter_tasks
@@ -57,6 +65,42 @@ def test_a_right_answer_has_its_mark_and_a_wrong_one_has_the_checks_feedback(
     assert mark_answer(sandbox, "s", task, task.starter).outcome == "empty"
     assert mark_answer(sandbox, "s", task, f"# task: {task.label}\n").outcome == "empty"
     assert mark_answer(sandbox, "s", task, None).outcome == "missing"
+    # What Jupyter has, and an end after the check was called, cost nobody a mark.
+    assert mark_answer(sandbox, "s", task, f"display(1)\n{GOOD}\nexit()").points == 1
+
+
+def test_of_what_a_student_hands_in_the_sheet_is_found_and_the_rest_is_named(
+    sandbox: Sandbox, task: Task, tmp_path: Path
+) -> None:
+    def marked(*files: tuple[str, str]) -> Mark:
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        for name, text in files:
+            (folder / "s" / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / "s" / name).write_text(text)
+        found = find_sheets(folder, [CHAPTER]) if CHAPTER in str(files) else {"s": {}}
+        sheets = found["s"].get(CHAPTER, [])
+        (mark,) = _sheet_marks(sandbox, "s", folder / "s", [task], sheets, found["s"])
+        return mark
+
+    good, wrong = (sheet({task.label: code}) for code in (GOOD, WRONG))
+    read = (f"notebooks/{CHAPTER}.ipynb", notebook(["1 + 1"]))  # a chapter to read, no sheet
+    name = f"answers/{CHAPTER}.ipynb"
+    same = (f"copy/{CHAPTER}.py", f"# task: {task.label}\n{GOOD}")
+    assert marked(read, (name, good), same).points == 1
+    two = marked((name, good), (f"{CHAPTER} (1).ipynb", wrong))
+    assert two.outcome == "unreadable"
+    assert two.feedback == (
+        f"There are 2 sheets, {CHAPTER} (1).ipynb and {CHAPTER}.ipynb, and they "
+        "differ: hand in one."
+    )
+    other = marked(("mine.ipynb", good), ("a.zip", ""))
+    assert other.outcome == "missing"
+    assert f"There is a.zip, mine.ipynb; the sheet is called {CHAPTER}.ipynb." in other.feedback
+    # A cell that was left does not stand in for one that was filled in.
+    cells = [f"# task: {task.label}\n{code}" for code in (GOOD, task.starter)]
+    assert marked((name, notebook(cells))).points == 1
+    twice = marked((name, notebook([cells[0], cells[0].replace("min(", "max(")])))
+    assert twice.feedback.endswith("(This is the last of 2 cells for this task.)")
 
 
 TOLD = {
@@ -76,7 +120,8 @@ TOLD = {
     "calls home": ("error", "Network is unreachable"),
     "imports the check": ("error", "Of recbias only the check is there"),
     "imports the package": ("error", "Of recbias only the check is there"),
-    "syntax": ("error", "Line 2 stops with SyntaxError: invalid syntax. Nothing of the cell ran."),
+    "syntax": ("error", "Nothing of the cell ran. If 0,25 is one number: write a decimal point."),
+    "asks": ("error", "Nobody is there to type: write into the cell what it asks for."),
     "never hands in": ("not yet", "The cell never calls check_ceiling"),
 }
 
@@ -278,8 +323,10 @@ def test_sheets_are_found_by_student_and_links_are_not_followed(tmp_path: Path) 
     assert list(found) == ["ann", "bob", "cy"]
     assert found["cy"] == {}
     assert list(find_sheets(tmp_path / "ann" / "deep", [CHAPTER])) == ["deep"]
-    (tmp_path / "bob" / f"{CHAPTER}.py").write_text("")
-    with pytest.raises(DataError, match=r"a second answer sheet of bob(.|\n)*remove one of them"):
+    (tmp_path / "bob" / f"{CHAPTER.upper()} (1).PY").write_text("")  # as systems rename it
+    assert len(find_sheets(tmp_path, [CHAPTER])["bob"][CHAPTER]) == 2
+    (tmp_path / f"{CHAPTER}.py").write_text("")
+    with pytest.raises(DataError, match="not in the folder of a student"):
         find_sheets(tmp_path, [CHAPTER])
     with pytest.raises(DataError, match="no answer sheet here"):
         find_sheets(tmp_path / "cy", [CHAPTER])
@@ -289,15 +336,23 @@ def test_sheets_are_found_by_student_and_links_are_not_followed(tmp_path: Path) 
 
 def test_a_python_file_is_read_like_a_notebook(tmp_path: Path) -> None:
     path = tmp_path / f"{CHAPTER}.py"
-    path.write_text(f"x = 1\n# task: ex-a · first\n{GOOD}\n# task: ex-b\n2\n")
-    cells = {"ex-a": f"# task: ex-a · first\n{GOOD}\n", "ex-b": "# task: ex-b\n2\n"}
-    assert read_sheet(path) == cells
+    text = f"x = 1\n# task: ex-a · first\n{GOOD}\n# task: ex-b\n2\n"
+    cells = {"ex-a": [f"# task: ex-a · first\n{GOOD}".strip()], "ex-b": ["# task: ex-b\n2"]}
     other = path.with_suffix(".ipynb")
-    other.write_text(notebook(["x = 1", *cells.values()]))
-    assert read_sheet(other) == cells
+    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+        path.write_bytes(text.replace("\n", "\r\n").encode(encoding))
+        assert read_sheet(path) == cells
+        other.write_text(notebook(["x = 1", *(cell for each in cells.values() for cell in each)]),
+                         encoding=encoding)  # fmt: skip
+        assert read_sheet(other) == cells
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(DataError, match=r"cannot be read: save it as UTF-8"):
+        read_sheet(path)
+    other.write_text(notebook(["%%time\n# task: ex-a\nx = (7\n % 2)\n!ls\n%pylab", "%ls"]))
+    assert read_sheet(other) == {"ex-a": ["# task: ex-a\nx = (7\n % 2)"]}
     for wrong in ("{", "[]", '{"cells": [1]}', '{"cells": 3}', "[" * 100_000):
         other.write_text(wrong)
-        with pytest.raises(DataError, match="cannot be read as a sheet"):
+        with pytest.raises(DataError, match="is no whole notebook: save it in Jupyter"):
             read_sheet(other)
     other.write_text("x" * (3 << 20))
     with pytest.raises(DataError, match="larger than 2 MiB"):

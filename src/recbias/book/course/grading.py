@@ -14,7 +14,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
@@ -26,6 +26,9 @@ from recbias.errors import DataError
 from recbias.experiment.store import write_atomically
 
 _MARK = re.compile(r"^# task: *(\S+)[^\n]*$", re.MULTILINE)
+_OF_JUPYTER = re.compile(r"^(?:%%?|!|\?)\w.*$", re.MULTILINE)
+"""Lines that Jupyter reads before Python does."""
+
 _LARGEST = 2 << 20
 """Bytes of an answer sheet: larger ones are not read."""
 
@@ -73,8 +76,8 @@ class Mark:
         return int(self.outcome == "right")
 
 
-def find_sheets(folder: Path, names: Sequence[str]) -> dict[str, dict[str, Path]]:
-    """Find the answer sheets of each student: by name, the file of each chapter.
+def find_sheets(folder: Path, names: Sequence[str]) -> dict[str, dict[str, list[Path]]]:
+    """Find the answer sheets of each student: by name, the files of each chapter.
 
     Parameters
     ----------
@@ -82,54 +85,65 @@ def find_sheets(folder: Path, names: Sequence[str]) -> dict[str, dict[str, Path]
         A folder with one for each student, or that of one student. Sheets may lie in folders
         within; links are not followed.
     names
-        Of the chapters, which the files have before ``.ipynb`` or ``.py``.
+        Of the chapters. Files end with ``.ipynb`` or ``.py`` and have such a name in theirs, to
+        which browsers and learning platforms add: ``01_design_alternatives (1).ipynb``.
 
     Raises
     ------
     DataError
-        If there is no sheet, or a student has two for a chapter.
+        If there is no sheet, or some lie beside the folders of students.
     """
-    wanted = {f"{name}{ending}" for name in names for ending in (".ipynb", ".py")}
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; name the one that holds the students' folders")
-
-    def within(place: Path) -> Iterator[Path]:
-        for path in sorted(place.iterdir()):
-            if path.is_symlink() or path.name.startswith("."):
-                continue
-            if path.is_dir():
-                yield from within(path)
-            elif path.name in wanted:
-                yield path
-
-    found: dict[str, dict[str, Path]] = {}
-    sheets = list(within(folder))
-    alone = any(path.parent in (folder, folder / "answers") for path in sheets)
-    if not alone:
-        students = [path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()]
-        found = {path.name: {} for path in sorted(students) if not path.name.startswith(".")}
-    for path in sheets:
-        student = folder.resolve().name if alone else path.relative_to(folder).parts[0]
-        of_student = found.setdefault(student, {})
-        if path.stem in of_student:
-            raise DataError(
-                f"{path}: a second answer sheet of {student} for {path.stem}, beside "
-                f"{of_student[path.stem]}\nremove one of them"
-            )
-        of_student[path.stem] = path
+    sheets = [(name, path) for path in _files(folder) if (name := _chapter_of(path, names))]
     if not sheets:
         raise DataError(
             f"{folder}: no answer sheet here, nor in the folders within; they are called "
             f"{names[0]}.ipynb or {names[0]}.py, and so on"
         )
+    own = [(name, path) for name, path in sheets if path.parent in (folder, folder / "answers")]
+    others = {path for _, path in sheets if path.parent != folder / "notebooks"}
+    others -= {path for _, path in own}
+    if own and (others or len(dict(own)) < len(own)):
+        raise DataError(
+            f"{own[0][1]}: not in the folder of a student, and there are sheets of others beside it"
+            "\nput what each student handed in into a folder of its own"
+        )
+    found: dict[str, dict[str, list[Path]]] = {}
+    if not own:
+        students = [path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()]
+        found = {path.name: {} for path in sorted(students) if not path.name.startswith(".")}
+    for name, path in sheets:
+        student = folder.resolve().name if own else path.relative_to(folder).parts[0]
+        found.setdefault(student, {}).setdefault(name, []).append(path)
     return found
 
 
-def read_sheet(path: Path) -> dict[str, str]:
-    """Read an answer sheet: the code of each task by its label.
+def _files(folder: Path) -> Iterator[Path]:
+    """Walk the files below a folder, but for links and what is hidden."""
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink() or path.name.startswith("."):
+            continue
+        if path.is_dir():
+            yield from _files(path)
+        else:
+            yield path
+
+
+def _chapter_of(path: Path, names: Sequence[str]) -> str | None:
+    """Tell which chapter a file is the sheet of, by its name."""
+    called = path.name.lower()
+    if not called.endswith((".ipynb", ".py")):
+        return None
+    return next((name for name in names if name in called), None)
+
+
+def read_sheet(path: Path) -> dict[str, list[str]]:
+    """Read an answer sheet: the code of each task by its label, of each cell that begins with it.
 
     In a notebook a task is the code cell that begins with ``# task: LABEL``; in a Python file it is
-    what follows such a line, up to the next one. The line is part of the code, and counted.
+    what follows such a line, up to the next one. The line is part of the code, and counted. Lines
+    that are Jupyter's and no Python are left blank.
 
     Raises
     ------
@@ -138,22 +152,29 @@ def read_sheet(path: Path) -> dict[str, str]:
     """
     if path.stat().st_size > _LARGEST:
         raise DataError(f"{path.name} is larger than {_LARGEST >> 20} MiB; clear its outputs")
+    content = path.read_bytes()
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        if path.suffix == ".py":
+        text = content.decode(json.detect_encoding(content))
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path.name} cannot be read: save it as UTF-8") from error
+    try:
+        if path.suffix.lower() == ".py":
+            text = text.replace("\r\n", "\n")
             cells = re.split(r"^(?=# task:)", text, flags=re.MULTILINE)
         else:
             cells = [
-                "".join(cell["source"])
+                _OF_JUPYTER.sub("", "".join(cell["source"]))
                 for cell in json.loads(text)["cells"]
                 if cell["cell_type"] == "code"
             ]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise DataError(f"{path.name} cannot be read as a sheet: {type(error).__name__}") from error
-    found: dict[str, str] = {}
+        raise DataError(
+            f"{path.name} is no whole notebook: save it in Jupyter, and hand in that file"
+        ) from error
+    found: dict[str, list[str]] = {}
     for cell in cells:
         if mark := _MARK.match(cell.lstrip()):
-            found[mark[1]] = cell.lstrip()
+            found.setdefault(mark[1], []).append(cell.strip())
     return found
 
 
@@ -189,7 +210,7 @@ def grade(
     Raises
     ------
     DataError
-        If there is no answer sheet, or two for one chapter.
+        If there is no answer sheet.
     ConfigError
         If answers cannot be locked in, and are not `trusted`.
     """
@@ -203,7 +224,7 @@ def grade(
         ThreadPoolExecutor(workers) as pool,
     ):
         asked = [
-            (student, tasks[name], sheets.get(name))
+            (student, folder / student, tasks[name], sheets.get(name, []), sheets)
             for student, sheets in found.items()
             for name in counted
         ]
@@ -212,16 +233,54 @@ def grade(
 
 
 def _sheet_marks(
-    sandbox: Sandbox, student: str, tasks: Sequence[Task], sheet: Path | None
+    sandbox: Sandbox,
+    student: str,
+    place: Path,
+    tasks: Sequence[Task],
+    sheets: Sequence[Path],
+    all_sheets: Mapping[str, Sequence[Path]],
 ) -> list[Mark]:
-    """Mark one answer sheet."""
-    if sheet is None:
-        return [Mark(student, task, "missing", "No sheet for this chapter.") for task in tasks]
+    """Mark one answer sheet, of a student who may have handed in others, and other files."""
+    if not sheets:
+        known = {path for each in all_sheets.values() for path in each}
+        handed_in = _files(place) if place.is_dir() else []  # none where it is that of one student
+        others = [path.name for path in handed_in if path not in known]
+        told = "No sheet for this chapter."
+        if others:
+            told += (
+                f" There is {', '.join(others[:3])}{' and more' * (len(others) > 3)}; the sheet is "
+                f"called {tasks[0].chapter}.ipynb."
+            )
+        return [Mark(student, task, "missing", told) for task in tasks]
     try:
-        codes = read_sheet(sheet)
+        cells = _read_one(sheets)
     except DataError as error:
         return [Mark(student, task, "unreadable", str(error)) for task in tasks]
-    return [mark_answer(sandbox, student, task, codes.get(task.label)) for task in tasks]
+    return [_mark_last(sandbox, student, task, cells.get(task.label, [])) for task in tasks]
+
+
+def _read_one(sheets: Sequence[Path]) -> dict[str, list[str]]:
+    """Read the sheet among some files; a chapter to read is called like its sheet, but has none."""
+    read: dict[Path, dict[str, list[str]]] = {}
+    for path in sheets:
+        found = read_sheet(path)
+        if found not in read.values():
+            read[path] = found
+    filled = {path: cells for path, cells in read.items() if cells} or read
+    if len(filled) > 1:
+        names = " and ".join(path.name for path in filled)
+        raise DataError(f"There are {len(filled)} sheets, {names}, and they differ: hand in one.")
+    return next(iter(filled.values()))
+
+
+def _mark_last(sandbox: Sandbox, student: str, task: Task, cells: Sequence[str]) -> Mark:
+    """Mark the last cell of a task in which something was filled in."""
+    filled = [cell for cell in cells if not _is_left(cell, task)]
+    mark = mark_answer(sandbox, student, task, next(reversed(filled or cells), None))
+    if len(filled) > 1 and not mark.points:
+        several = f" (This is the last of {len(filled)} cells for this task.)"
+        return replace(mark, feedback=mark.feedback + several)
+    return mark
 
 
 def mark_answer(sandbox: Sandbox, student: str, task: Task, code: str | None) -> Mark:
@@ -229,7 +288,7 @@ def mark_answer(sandbox: Sandbox, student: str, task: Task, code: str | None) ->
     if code is None:
         told = f"No cell of the sheet begins with '# task: {task.label}'."
         return Mark(student, task, "missing", told)
-    if _same_code(code, task.starter) or not _MARK.sub("", code).strip():
+    if _is_left(code, task):
         return Mark(student, task, "empty", "Nothing was filled in.")
 
     def judge(*arguments: object, **named: object) -> Checked:
@@ -247,7 +306,7 @@ def mark_answer(sandbox: Sandbox, student: str, task: Task, code: str | None) ->
     if outcome == "called":
         return Mark(student, task, "right" if value else "not yet", str(value.text), seconds)
     if outcome == "fault":
-        return Mark(student, task, "error", _told(value), seconds)
+        return Mark(student, task, "error", _told(value, code), seconds)
     if outcome == "timeout":
         told = f"{value[0].upper()}{value[1:]}: does a loop never end?"
         return Mark(student, task, "timeout", told, seconds)
@@ -258,9 +317,12 @@ def mark_answer(sandbox: Sandbox, student: str, task: Task, code: str | None) ->
     return Mark(student, task, "crash", told, seconds)
 
 
-def _same_code(code: str, starter: str) -> bool:
+def _is_left(code: str, task: Task) -> bool:
+    """Tell whether nothing was filled in."""
+    if not _MARK.sub("", code).strip():
+        return True
     try:
-        return ast.dump(ast.parse(code)) == ast.dump(ast.parse(starter))
+        return ast.dump(ast.parse(code)) == ast.dump(ast.parse(task.starter))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
 
@@ -270,18 +332,19 @@ _REMEDIES = {
     "IndentationError": "Nothing of the cell ran.",
     "NameError": "Each task runs alone: what a cell uses has to stand in it.",
     "MemoryError": "The answer wants more memory than there is for one.",
+    "EOFError": "Nobody is there to type: write into the cell what it asks for.",
     "SystemExit": "The cell ends itself before its check is called.",
     "RecursionError": "A function calls itself without end.",
     **dict.fromkeys(
         ("FileNotFoundError", "PermissionError", "OSError", "BlockingIOError", "gaierror",
-         "ConnectionRefusedError", "ConnectionError"),
+         "URLError", "ConnectionRefusedError", "ConnectionError"),
         "Where answers are graded there are no other files, no network and no other processes.",
     ),
 }  # fmt: skip
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
 
 
-def _told(fault: Fault) -> str:
+def _told(fault: Fault, code: str) -> str:
     """Tell a student of an error in the code, and what to do."""
     where = f"Line {fault.line} stops" if fault.line else "The cell stops"
     remedy = _REMEDIES.get(fault.kind, "")
@@ -292,6 +355,9 @@ def _told(fault: Fault) -> str:
             if "recbias" in fault.text
             else "Answers need nothing but Python, numpy, scipy and pandas."
         )
+    line = "".join(code.splitlines()[fault.line - 1 : fault.line]) if fault.line else ""
+    if fault.kind == "SyntaxError" and (comma := re.search(r"\b\d+,\d+\b", line)):
+        remedy += f" If {comma[0]} is one number: write a decimal point."
     text = f": {fault.text}" if fault.text else ""
     return f"{where} with {fault.kind}{text}{'' if text.endswith('.') else '.'} {remedy}".strip()
 

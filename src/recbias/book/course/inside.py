@@ -280,10 +280,12 @@ def _answer(line: Line) -> None:
     setattr(stand_in, asked["check"], check)
     try:
         code = compile(asked["code"], "answer", "exec")
-        exec(code, {"__name__": "__main__", asked["check"]: check})  # noqa: S102 - locked in for it
+        names = {"__name__": "__main__", asked["check"]: check, "display": print}  # as Jupyter has
+        exec(code, names)  # noqa: S102 - locked in for it
     except BaseException as error:
-        line.say({"fault": _fault(error)})
-        return
+        if not (calls and isinstance(error, SystemExit)):  # to end after the call harms nobody
+            line.say({"fault": _fault(error)})
+            return
     line.say({"called": calls[-1] if calls else None})
     while (request := line.hear()) is not None:
         try:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from recbias.book.exercises import Checked, as_list, called, is_number, not_yet, right, unfit
+from recbias.book.exercises import (
+    Checked,
+    as_list,
+    called,
+    instead_of,
+    is_number,
+    not_yet,
+    right,
+    unfit,
+)
 from recbias.book.html import number_word
 
 _CASES = (
@@ -133,7 +142,7 @@ def check_head(*, printed: float, percentile: float) -> Checked:
     wrong = []
     for name, answer in answers.items():
         if not is_number(answer):
-            wrong.append(f"{name}: give a number in place of the dots")
+            wrong.append(f"{name}: give a number{instead_of(answer)}")
         elif answer != wanted[name]:
             wrong.append(f"{name}: {hints[name]}")
     if wrong:

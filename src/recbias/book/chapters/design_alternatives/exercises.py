@@ -6,7 +6,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from recbias.book.exercises import Checked, called, is_near, is_number, not_yet, right, unfit
+from recbias.book.exercises import (
+    Checked,
+    called,
+    instead_of,
+    is_near,
+    is_number,
+    not_yet,
+    right,
+    unfit,
+)
 from recbias.testing import naive_list, naive_measure
 
 TOY = """
@@ -90,7 +99,7 @@ def check_random(*, ti_an_ar: float, ai_an_ar: float, ti_nn_1r: float) -> Checke
     wrong = []
     for name, answer in answers.items():
         if not is_number(answer):
-            wrong.append(f"{name}: give a number in place of the dots")
+            wrong.append(f"{name}: give a number{instead_of(answer)}")
         elif abs(answer / float(_RANDOM[name]) - 1) > _SHARE:
             hints = [
                 hint
@@ -158,7 +167,7 @@ def check_toy(*, ti_an_ar: float, ti_an_1r: float, test_only: float) -> Checked:
     wrong = []
     for name, answer in answers.items():
         if not is_number(answer):
-            wrong.append(f"{name}: give a number in place of the dots")
+            wrong.append(f"{name}: give a number{instead_of(answer)}")
         elif abs(answer - float(expected[name])) > _NEAR:
             size = "large" if answer > float(expected[name]) else "small"
             wrong.append(f"{name} is too {size}")

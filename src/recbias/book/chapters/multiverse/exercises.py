@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from recbias.book.exercises import Checked, as_list, called, is_number, not_yet, right, unfit
+from recbias.book.exercises import (
+    Checked,
+    as_list,
+    called,
+    instead_of,
+    is_number,
+    not_yet,
+    right,
+    unfit,
+)
 from recbias.multiverse.summary import nearest_flips, shapley
 
 
@@ -21,7 +30,7 @@ def check_four(*, wins: float, fewest: int, ways: int) -> Checked:
     """
     for name, answer in (("wins", wins), ("fewest", fewest), ("ways", ways)):
         if not is_number(answer):
-            return not_yet(f"{name}: give a number in place of the dots.")
+            return not_yet(f"{name}: give a number{instead_of(answer)}.")
     if abs(wins - 0.25) < 1e-9:
         return not_yet("wins: that is the share in which A loses.")
     if abs(wins - 0.75) > 1e-9:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from recbias.book.exercises import Checked, as_list, called, is_number, not_yet, right
+from recbias.book.exercises import Checked, as_list, called, instead_of, is_number, not_yet, right
 from recbias.errors import ConfigError
 from recbias.experiment.options import Options
 
@@ -22,7 +22,7 @@ def check_averages(*, full: float, needed: float) -> Checked:
     """
     for name, answer in (("full", full), ("needed", needed)):
         if not is_number(answer):
-            return not_yet(f"{name}: give a number in place of the dots.")
+            return not_yet(f"{name}: give a number{instead_of(answer)}.")
     if abs(full - 0.5) < 1e-9:
         return not_yet(
             "full: that is the reduced average divided by the coverage, as the paper prints it. "

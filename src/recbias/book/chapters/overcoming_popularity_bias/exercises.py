@@ -10,6 +10,7 @@ from recbias.book.exercises import (
     Checked,
     as_list,
     called,
+    instead_of,
     is_near,
     is_number,
     not_yet,
@@ -233,7 +234,7 @@ def check_two_items(*, tested: Sequence[float], left: Sequence[float], factor: f
             counts = "100 like each; which are rated, and which of those are tested?"
             return not_yet(f"{name}: {slips.get((name, tuple(answer)), counts)}")
     if not is_number(factor):
-        return not_yet("factor: give a number in place of the dots.")
+        return not_yet(f"factor: give a number{instead_of(factor)}.")
     if not is_near(factor, 4.75, 0.002):
         hint = "A hit on a stands for 80 / 20 likes outside training; for how many does one on b?"
         if is_near(factor, 4):
@@ -271,7 +272,7 @@ def check_own_uniform(
     leads = {"lead_plain": (lead_plain, plain), "lead_uniform": (lead_uniform, uniform)}
     for name, (answer, pair) in leads.items():
         if not is_number(answer):
-            return not_yet(f"{name}: give a number in place of the dots.")
+            return not_yet(f"{name}: give a number{instead_of(answer)}.")
         if abs(answer - (pair[0] - pair[1])) > 0.0006:
             turned = abs(answer - (pair[1] - pair[0])) <= 0.0006
             hint = "Popularity's value less Random's"
@@ -280,7 +281,7 @@ def check_own_uniform(
         return not_yet("plain: Popularity does not lead Random there, so that nothing can be lost.")
     wanted = (uniform[0] - uniform[1]) / (plain[0] - plain[1])
     if not is_number(kept):
-        return not_yet("kept: give a number in place of the dots.")
+        return not_yet(f"kept: give a number{instead_of(kept)}.")
     if abs(kept - wanted) > 0.02:
         if abs(kept - (1 - wanted)) <= 0.02:
             return not_yet("kept: that is the share that is lost.")

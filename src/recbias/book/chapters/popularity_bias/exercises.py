@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recbias.book.exercises import Checked, as_list, called, is_number, not_yet, right
+from recbias.book.exercises import Checked, as_list, called, instead_of, is_number, not_yet, right
 from recbias.data.simulation import CountOptions, count_world, make_world
 from recbias.errors import ConfigError
 
@@ -229,7 +229,7 @@ def check_own_counts(*, counts: Sequence[int], tenth: float) -> Checked:
     falling, first = sorted(counts, reverse=True), -(-len(counts) // 10)
     wanted = sum(falling[:first]) / sum(counts)
     if not is_number(tenth):
-        return not_yet("tenth: give a number in place of the dots.")
+        return not_yet(f"tenth: give a number{instead_of(tenth)}.")
     if tenth > 1:
         return not_yet(
             f"tenth: a share, from 0 to 1; of {sum(counts):,} ratings the first {first:,} items "

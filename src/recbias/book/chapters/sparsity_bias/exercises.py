@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 
-from recbias.book.exercises import Checked, called, is_near, is_number, not_yet, right, unfit
+from recbias.book.exercises import (
+    Checked,
+    called,
+    instead_of,
+    is_near,
+    is_number,
+    not_yet,
+    right,
+    unfit,
+)
 
 # -- what is left ----------------------------------------------------------------------------------
 _LEFT = {
@@ -54,7 +63,7 @@ def check_thinned(*, precision: float, rho: float, ratio: float, runs: float) ->
     wrong = []
     for name, answer in answers.items():
         if not is_number(answer):
-            wrong.append(f"{name}: give a number in place of the dots")
+            wrong.append(f"{name}: give a number{instead_of(answer)}")
         elif abs(answer / float(_LEFT[name]) - 1) > _SHARE:
             hints = [
                 hint
@@ -199,7 +208,7 @@ def check_shared(*, most: float, least: float) -> Checked:
     wrong = []
     for name, answer in answers.items():
         if not is_number(answer):
-            wrong.append(f"{name}: give a number in place of the dots")
+            wrong.append(f"{name}: give a number{instead_of(answer)}")
         elif abs(answer - wanted[name]) > 0.0005:
             matching = [hint for slip, hint in hints[name].items() if abs(answer - slip) < 0.0005]
             wrong.append(
