@@ -111,15 +111,18 @@ MULTIVERSE = {
     "shares": {"decisions": {"wins": 0.95, "loses": 0.05}},
     "universes": 1200, "different": 7, "without": None,
     "no start": "", "changes": 1, "flips": ["x"], "flips said": ["words"],
+    "sure changes": 1, "sure said": ["words"], "ahead": 1,
 }  # fmt: skip
 
 
-def paragraph(lead, low, high, n_users=80, metric="P@10", n_tested=80, **changed):
+def paragraph(lead, low, high, n_users=80, metric="P@10", n_tested=80, samples=(), **changed):
     own = Difference(lead, low, high, math.nan, n_users, "paired t")
-    return auditing._paragraph(
+    lines = auditing._lines(
         ("A", "B"), "open", own, parse_metric(metric), {**MULTIVERSE, **changed}, "not here",
         unserved={"unserved": {"A": 0, "B": 0}}, n_tested=n_tested, kept_splits="",
+        samples=samples,
     )  # fmt: skip
+    return " ".join(lines)
 
 
 @pytest.mark.parametrize(
@@ -142,10 +145,22 @@ def test_the_paragraph_says_what_there_is(given, said):
 
 
 def test_the_paragraph_names_changes_in_words():
-    assert "One change is enough to turn the winner – words." in paragraph(0.1, 0.0, 0.2)
-    assert "2 changes are enough to turn the winner – words – or any of 2 others." in paragraph(
-        0.1, 0.0, 0.2, changes=2, flips=["x", "y", "z"]
+    assert "One change alone puts B surely ahead – words." in paragraph(0.1, 0.0, 0.2)
+    two = {"changes": 2, "flips said": ["x", "y", "z"], "sure changes": None, "sure said": []}
+    assert (
+        "No single decision, changed alone, puts B ahead; 2 changes together do – x – or any of 2 "
+        "others. In none of these designs is B surely ahead."
+    ) in paragraph(0.1, 0.0, 0.2, **two)
+    assert "The nearest sure reversal takes 3 changes – s." in paragraph(
+        0.1, 0.0, 0.2, **{**two, "sure changes": 3, "sure said": ["s"]}
     )
+    assert "puts A ahead" in paragraph(-0.1, -0.2, 0.0, **{**two, "ahead": -1})
+    rows = [{"t": t, "lead": {"lead": -0.02, "low": -0.03, "high": high}}
+            for t, high in ((0, -0.01), (20, -0.01), (50, -0.01), (100, 0.01))]  # fmt: skip
+    assert (
+        "among 20 or 50 sampled items B is surely ahead (lead -0.0200 [-0.0300, -0.0100] with 20)"
+    ) in paragraph(0.1, 0.0, 0.2, samples=rows)
+    assert "sampled items" not in paragraph(-0.1, -0.2, 0.0, samples=rows, ahead=-1)
     assert "no change turns the winner" in paragraph(0.0, 0.0, 0.0, **{"no start": "nobody"})
 
 

@@ -24,7 +24,14 @@ from recbias.audit.ledger import Ruling, judged_claims
 from recbias.audit.page import check_book, page_of, percent
 from recbias.audit.rule import EXIT_CODES, SHARE, answer, because, rule_said
 from recbias.audit.sides import is_scores, is_whole, side
-from recbias.audit.words import change_said, decision_said, number_said, option_said, users_said
+from recbias.audit.words import (
+    change_said,
+    decision_said,
+    number_said,
+    option_said,
+    turning_said,
+    users_said,
+)
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.datasets.describe import describe
 from recbias.data.ratings import exact
@@ -37,6 +44,7 @@ from recbias.experiment.store import write_atomically
 from recbias.metrics import Metric
 from recbias.multiverse import Trusted, Universes, trusted, universes
 from recbias.multiverse.summary import balanced_weights
+from recbias.multiverse.universes import LEVEL
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import FromScores, System, as_system, line_up
@@ -75,6 +83,11 @@ class Audit:
     def exit_code(self) -> int:
         """0, 3 or 4, so that a script can hold a paper to its claim."""
         return next(code for said, code in EXIT_CODES.items() if said == self.answer)
+
+    @property
+    def warnings(self) -> dict[str, str]:
+        """Evidence of the warnings that fire, by name."""
+        return {each["name"]: each["evidence"] for each in self.record["signals"] if each["fires"]}
 
     def __repr__(self) -> str:
         return str(self.record["sentence"]["paragraph"])
@@ -234,11 +247,12 @@ def _judged(
     pair, design = asks.pair, asks.design
     least = design.protocol.min_rating
     whole, trainable = all(map(is_whole, pair)), not any(map(is_scores, pair))
-    chosen = comparison.cases(design, whole_lists=whole)
+    tied = only_ties(loaded, least)
+    chosen = comparison.cases(design, whole_lists=whole, all_liked=bool(tied))
     start = None if options is None else str(design)
-    tied: dict[str, tuple[str, ...]] = {}
-    if options is None:
-        tied = only_ties(loaded, least)
+    if options is not None:
+        tied = {}
+    else:
         options = around(design, loaded, trainable=trainable, whole_lists=whole)
     seeds = [design.seed + further for further in range(1, _SEEDS)] if trainable else []
     parts: dict[str, Callable[[], Any]] = {
@@ -263,7 +277,7 @@ def _judged(
             warned |= dict.fromkeys(said_here)
             of_part[name] = said_here
     results, said = found["your design"], list(warned)
-    over_whom, items = found["users and items"]
+    over_whom, items, of_hits = found["users and items"]
     own = asks.lead(results, asks.own.metric)
     designs = found["other designs"]
     designs[0]["optimum"] = comparison.optimum(splits, design)
@@ -288,6 +302,18 @@ def _judged(
         signals.asked_often(asks),
     ]
     names = [system.name for system in pair]
+    lines = _lines(
+        names,
+        verdict,
+        own,
+        design.measured,
+        multiverse,
+        over_whom,
+        unserved=found["what accuracy hides"],
+        n_tested=len(np.unique(np.concatenate([split.test.user for split in splits]))),
+        kept_splits="" if trainable else _kept_splits(pair, design),
+        samples=found["samples"],
+    )
     return {
         "format": FORMAT,
         "sentence": {
@@ -295,18 +321,13 @@ def _judged(
             "b": names[1],
             "answer": verdict,
             "rule": rule_said(*names),
-            "paragraph": _paragraph(
-                names,
-                verdict,
-                own,
-                design.measured,
-                multiverse,
-                over_whom,
-                unserved=found["what accuracy hides"],
-                n_tested=len(np.unique(np.concatenate([split.test.user for split in splits]))),
-                kept_splits="" if trainable else _kept_splits(pair, design),
-            ),
-            "design": _design_said(design),
+            "exit code": EXIT_CODES[verdict],
+            "paragraph": " ".join(lines),
+            "lines": lines,
+            "design": _design_said(design, all_alike=loaded.ratings.feedback == "implicit"),
+            "averaged": _averaged_said(design),
+            "systems": [_system_said(system) for system in pair],
+            "supported": _supported(names, verdict, lines[1], own, multiverse),
         },
         "own": {"options": str(design), "lead": own._asdict()},
         "data": {
@@ -321,6 +342,7 @@ def _judged(
         },
         "seeds": found["seeds"],
         "over whom": over_whom,
+        "over whom of hits": of_hits,
         "items": items,
         "users": comparison.thirds(results, pair, design.measured, kept, least),
         "hidden": found["what accuracy hides"],
@@ -367,13 +389,52 @@ def _kept_splits(pair: Sequence[System], design: Options) -> str:
     )
 
 
-def _design_said(design: Options) -> str:
+def _design_said(design: Options, *, all_alike: bool = False) -> str:
     """Say the reader's own design in a line."""
+    like = f"a rating of {exact(design.protocol.min_rating)} or more is a like"
     return (
-        f"{design.measured}, a rating of {exact(design.protocol.min_rating)} or more is a like, "
+        f"{design.measured}, {'every pair of user and item is a like' if all_alike else like}, "
         f"split {design.split} (seed {design.seed}), {design.protocol.rule}"
         f"{' condensed' if design.protocol.condensed else ''}"
     )
+
+
+def _averaged_said(design: Options) -> str:
+    """Say who counts in a fold where that is everybody, whom nothing is found for among them."""
+    if design.protocol.averaging.population != "all":
+        return ""
+    return "Averaged over all users: who has nothing to find in a fold counts as 0 there"
+
+
+def _system_said(system: System) -> str:
+    """Say what was compared: by the class and the settings, or where its scores are from."""
+    if is_scores(system):
+        return f"{system.name}: scores that were computed elsewhere."
+    set_to = ", ".join(f"{key}={value}" for key, value in system.parameters.items())
+    return f"{system.name}: {system.algorithm} ({set_to or 'no settings but its own'})."
+
+
+def _supported(
+    names: Sequence[str],
+    verdict: str,
+    own_said: str,
+    own: Difference,
+    multiverse: Mapping[str, Any],
+) -> str:
+    """Write what may be claimed, which is less than the sentence where it does not hold."""
+    a, b = names
+    shares = multiverse["shares"]["decisions"]
+    if verdict == "holds":
+        return (
+            f"{a} beats {b}. {own_said} It wins in {percent(shares['wins'])} of "
+            f"{multiverse['universes']:,} defensible designs."
+        )
+    if verdict == "open" and own.low > 0:
+        return (
+            f"{own_said} This is of the one design: over {multiverse['universes']:,} defensible "
+            f"ones {a} wins in {percent(shares['wins'])}, too few to say that it beats {b}."
+        )
+    return f'Not "{a} beats {b}". {own_said}'
 
 
 def _methods_of_audit(
@@ -381,11 +442,7 @@ def _methods_of_audit(
 ) -> Iterator[str]:
     """Say what the paragraph of a single comparison does not: systems, intervals, designs."""
     for system in pair:
-        if is_scores(system):
-            yield f"{system.name}: scores that were computed elsewhere."
-        else:
-            set_to = ", ".join(f"{key}={value}" for key, value in system.parameters.items())
-            yield f"{system.name}: {system.algorithm} ({set_to or 'no settings but its own'})."
+        yield _system_said(system)
     yield f"The 95 % interval of the lead is that of its test over users ({own.test})."
     options = "; ".join(
         f"{decision_said(decision).lower()} ({len(by_option)})"
@@ -397,12 +454,22 @@ def _methods_of_audit(
     )
 
 
-def _over_whom(asks: Comparison) -> tuple[list[dict[str, Any]] | str, list[dict[str, Any]]]:
-    """Test over users and items, or say why that cannot be; name the items that make the lead."""
+def _over_whom(
+    asks: Comparison,
+) -> tuple[list[dict[str, Any]] | str, list[dict[str, Any]], list[dict[str, Any]]]:
+    """Test over users and items, and name the items that make the lead.
+
+    Or say why that cannot be for the reader's metric, and test the hits of the same depth.
+    """
     try:
-        return comparison.over_whom(asks)
+        return *comparison.over_whom(asks, asks.own), []
     except ConfigError as error:
-        return str(error).partition("\n")[0], []
+        reason = str(error).partition("\n")[0]
+    try:
+        rows, items = comparison.over_whom(asks, asks.own._replace(metric=f"P@{asks.depth}"))
+    except (ConfigError, DataError):
+        rows, items = [], []
+    return reason, items, rows
 
 
 def _claims(found: Sequence[Ruling] | None) -> list[dict[str, Any]] | None:
@@ -457,18 +524,14 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
         flips = found.flips()
         changed = flips["changed"].tolist()
         changes = int(flips["changes"].iloc[0]) if len(flips) else None
-        reason = ""
+        sure, reason = found.flips(surely="turned"), ""
     except ConfigError as error:  # nobody wins under the own design
         changed, changes, reason = [], None, str(error).partition("\n")[0]
+        sure = pd.DataFrame(columns=["changes", "changed", "universe"])
     weighed = trusted(found, dataset, min_rating)
-    rows = found.table.iloc[flips["universe"].tolist()] if changed else found.table.iloc[:0]
-    leads = [_turned(number) for number in rows.to_dict("records")]
     by_option = {
-        decision: {
-            text or "none": _won(np.take(found.signs, place, axis=axis))
-            for place, text in enumerate(texts)
-        }
-        for axis, (decision, texts) in enumerate(found.options.items())
+        decision: {text or "none": found.won(decision, text) for text in texts}
+        for decision, texts in found.options.items()
         if len(texts) > 1
     }
     return {
@@ -477,10 +540,10 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
         "shares": shares.to_dict("index"),
         "changes": changes,
         "flips": changed,
-        "flips said": [
-            f"{change_said(each, found.options)}{lead}"
-            for each, lead in zip(changed, leads, strict=True)
-        ],
+        "flips said": _flips_said(found, flips) if changed else [],
+        "sure changes": int(sure["changes"].iloc[0]) if len(sure) else None,
+        "sure said": _flips_said(found, sure),
+        "ahead": int(found.signs[(0,) * found.signs.ndim]),
         "no start": reason,
         "without": _without_one(found, float(shares["wins"]["decisions"])),
         "curve": _points(found.table),
@@ -501,6 +564,15 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
     }
 
 
+def _flips_said(found: Universes, flips: pd.DataFrame) -> list[str]:
+    """Say what is changed in each way, and what the lead is then."""
+    rows = found.table.iloc[flips["universe"].tolist()].to_dict("records")
+    return [
+        f"{change_said(each, found.options)}{_turned(row)}"
+        for each, row in zip(flips["changed"], rows, strict=True)
+    ]
+
+
 def _turned(row: Mapping[Any, Any]) -> str:
     """Say how far A is ahead where the winner is another, and whether that is sure."""
     if not np.isfinite([row["difference"], row["low"], row["high"]]).all():
@@ -508,7 +580,9 @@ def _turned(row: Mapping[Any, Any]) -> str:
     turn = row["sign"] * np.sign(row["difference"]) or 1
     low, high = sorted((turn * row["low"], turn * row["high"]))
     lead, *ends = (number_said(n, "+") for n in (turn * row["difference"], low, high))
-    sure = "" if low > 0 or high < 0 else ", which is not sure"
+    sure = "" if row["p"] < LEVEL else ", which is not sure"
+    if (row["p"] < LEVEL) != (low > 0 or high < 0):  # a test and resampled users may differ
+        sure += f" (p {row['p']:.3f} by its test)"
     return f": lead {lead} [{', '.join(ends)}]{sure}"
 
 
@@ -561,12 +635,7 @@ def _points(table: pd.DataFrame) -> list[float]:
     return [float(each) for each in ordered[np.unique(places)]] if len(ordered) else []
 
 
-def _won(signs: np.ndarray[Any, Any]) -> float | None:
-    known = signs[signs != 0]
-    return float((known > 0).mean()) if known.size else None
-
-
-def _paragraph(
+def _lines(
     names: Sequence[str],
     verdict: str,
     own: Difference,
@@ -577,35 +646,43 @@ def _paragraph(
     unserved: Mapping[str, Any],
     n_tested: int,
     kept_splits: str,
-) -> str:
-    """Write the verdict as a paper can quote it."""
+    samples: Sequence[Mapping[str, Any]] = (),
+) -> list[str]:
+    """Write the verdict as a paper can quote it: the answer, the own design, then all others."""
     a, b = names
     shares = multiverse["shares"]["decisions"]
     why = because(a, own.low, own.high, shares["wins"], shares["loses"])
     said = f'"{a} beats {b}" {verdict if verdict != "open" else "is open"}: {why}.'
     if (without := multiverse["without"]) and verdict == "open" and own.low > 0:
         said += _without_said(a, without)
-    text = (
-        f"{said} Under your design {_own_said(names, own, metric, n_tested)} "
-        f"{_both_said(over_whom)}{_unserved_said(names, unserved)}"
+    text = [
+        said,
+        f"Under your design {_own_said(names, own, metric, n_tested)}",
+        f"{_both_said(over_whom)}{_unserved_said(names, unserved)}".strip(),
         f"Of {multiverse['universes']:,} defensible designs ({multiverse['different']:,} different "
         f"lead{'s' * (multiverse['different'] != 1)}), the options of each decision weighing "
-        f"alike, {a} wins in {percent(shares['wins'])} and loses in {percent(shares['loses'])}."
-        f"{f' {kept_splits}' if kept_splits else ''}"
-    )
-    if multiverse["no start"]:
-        return f"{text} Nobody wins in the first of them, so that no change turns the winner."
-    changes = multiverse["changes"]
-    if changes is None:
-        return f"{text} No change within these designs turns the winner."
-    n_flips = len(multiverse["flips"])
-    number = (
-        "One change is" if multiverse["changes"] == 1 else f"{multiverse['changes']} changes are"
-    )
-    others = f" – or any of {n_flips - 1:,} others" if n_flips > 2 else " – or one other"
+        f"alike, {a} wins in {percent(shares['wins'])} and loses in {percent(shares['loses'])}.",
+        kept_splits,
+        turning_said(names, multiverse),
+        _samples_said(names, multiverse["ahead"], samples),
+    ]
+    return [line for line in text if line]
+
+
+def _samples_said(names: Sequence[str], ahead: int, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say which samples of candidates, which are no designs, turn the winner surely."""
+    turned = [row for row in rows if row["t"] and ahead
+              and (row["lead"]["high"] < 0 if ahead > 0 else row["lead"]["low"] > 0)]  # fmt: skip
+    if not turned:
+        return ""
+    winner = names[1] if ahead > 0 else names[0]
+    lead = turned[0]["lead"]
+    *first, last = (f"{row['t']:,}" for row in turned)
+    sizes = f"{', '.join(first)} or {last}" if first else last
     return (
-        f"{text} {number} enough to turn the winner – {multiverse['flips said'][0]}"
-        f"{others if n_flips > 1 else ''}."
+        f"Samples of candidates are not among these designs: among {sizes} sampled items {winner} "
+        f"is surely ahead (lead {number_said(lead['lead'], '+')} [{number_said(lead['low'], '+')}, "
+        f"{number_said(lead['high'], '+')}] with {turned[0]['t']:,})."
     )
 
 

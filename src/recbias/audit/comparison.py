@@ -36,6 +36,7 @@ __all__ = [
     "CHANCE",
     "DEPTHS",
     "HEADLESS",
+    "SAMPLES",
     "SERVED",
     "Case",
     "Comparison",
@@ -143,8 +144,10 @@ class Comparison:
         return lead(results, self.pair, metric)
 
 
-def cases(design: Options, *, whole_lists: bool) -> list[Case]:
-    """Name the reader's design and six others, each of which a paper of the book argues for.
+def cases(design: Options, *, whole_lists: bool, all_liked: bool = False) -> list[Case]:
+    """Name the reader's design and others, each of which a paper of the book argues for.
+
+    Most of these count hits (P): where the reader's metric is another one, so does the second.
 
     Parameters
     ----------
@@ -153,14 +156,24 @@ def cases(design: Options, *, whole_lists: bool) -> list[Case]:
     whole_lists
         Whether both systems have a score for every item; lists that were cut off answer neither
         what looks at test items alone, nor samples.
+    all_liked
+        Whether every rating is a like, so that there are no misses and nobody can win among what
+        the user rated.
     """
     rel = f"rel>={exact(design.protocol.min_rating)}"
     depth = design.metric.cutoff or 10
     full = f"AI-AN-AR {rel}"
+    misses = [Case("rated below a like and shown, fewer are better", full, f"antiP@{depth}")]
+    condensed = [Case("only what the user rated is ranked", f"{full} condensed", f"P@{depth}")]
+    if all_liked:
+        misses, condensed = [], []
     found = [
         Case("your own design", str(design.protocol), str(design.measured), str(design.test)),
+        Case(
+            f"your own design, by P@{depth}", str(design.protocol), f"P@{depth}", str(design.test)
+        ),
         Case("likes found near the top count more", full, f"nDCG@{depth}"),
-        Case("rated below a like and shown, fewer are better", full, f"antiP@{depth}"),
+        *misses,
         Case("users with nothing to find left out", f"{full} users=relevant", f"P@{depth}"),
         Case(HEADLESS, full, f"P@{depth}", "observed head=10%"),
         Case(
@@ -170,7 +183,7 @@ def cases(design: Options, *, whole_lists: bool) -> list[Case]:
     ]  # fmt: skip
     if whole_lists:
         found += [
-            Case("only what the user rated is ranked", f"{full} condensed", f"P@{depth}"),
+            *condensed,
             Case("items of the same popularity only (P1R)", f"AI-AN-P1R m=10 {rel}", f"P@{depth}"),
         ]
     own = found[0]
@@ -377,8 +390,10 @@ def optimum(splits: Sequence[Split], design: Options) -> float | None:
 _LISTS = ("judged", "antiP", "Served", "ARP", "Coverage", "Gini")
 
 
-def over_whom(asks: Comparison) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Test the lead over other users, over other items, and over both; name the items that make it.
+def over_whom(asks: Comparison, case: Case) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Test the lead under a design over other users, over other items, and over both.
+
+    Names the items that make it, too.
 
     Users and items are drawn again, apart, as :func:`recbias.stats.resampling.crossed_sums` has it.
 
@@ -395,7 +410,7 @@ def over_whom(asks: Comparison) -> tuple[list[dict[str, Any]], list[dict[str, An
     ConfigError
         If the metric is no sum over test ratings.
     """
-    case, metric = asks.own, asks.own.metric
+    metric = case.metric
     grid = dataclasses.replace(
         asked(asks.dataset, asks.pair, asks.design, case, (metric,)), crossed=(("case", metric),)
     )
@@ -444,6 +459,9 @@ def _of_items(folds: Sequence[FoldPart], n_items: int) -> FloatArray:
         n_counted += len(pairs.sizes[0])
     return total / max(n_counted, 1)
 
+
+SAMPLES = "samples of candidates"
+"""How warnings call what is measured among samples."""
 
 SERVED = "users to whom both give a list"
 """How the part is called of users whom both serve."""
@@ -522,7 +540,8 @@ def sampled(asks: Comparison, n_items: int) -> list[dict[str, Any]]:
     sizes = [t for t in DEPTHS if depth < t < n_items / 2]
     texts = [f"P@{depth}", *(f"P@{depth}|t={t}" for t in sizes)]
     case = Case("samples", f"AI-AN-1R {asks.rel}", texts[0])
-    results = asks.run(case, texts)
+    with _called(SAMPLES):
+        results = asks.run(case, texts)
     return [
         {
             "t": t,

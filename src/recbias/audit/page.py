@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recbias.audit.rule import SHARE, rule_said
-from recbias.audit.words import decision_said, number_said, option_said, users_said
+from recbias.audit.words import decision_said, number_said, option_said, turning_said, users_said
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError
 from recbias.experiment.options import Options
@@ -35,7 +35,7 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9da7b1; --line: #3d444d;
   --paper: #14181d; --band: #1f252c; --a: #6cb0ff; --b: #f0a95b; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 1rem; color: var(--ink);
+body { margin: 0 auto; max-width: 68rem; padding: 1rem; color: var(--ink);
   background: var(--paper); font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; line-height: 1.25; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; margin-top: 2.2rem; border-top: 1px solid var(--line);
@@ -183,11 +183,18 @@ def _first(record: Mapping[str, Any]) -> str:
     )  # fmt: skip
     return (
         f"<h1>{escape(_title(record))} {_badge(sentence['answer'])}</h1>\n"
-        f"<p>{escape(sentence['paragraph'])}</p>\n{_own_design(record)}{warned}\n"
+        f"{_lines(sentence)}\n{warned}\n{_own_design(record)}"
         f'<p class="soft">{escape(record["data"]["title"])}: {escape(said["size"])}.</p>\n'
         f"<details><summary>The rule, fixed before any result</summary>"
         f"<p>{escape(sentence['rule'])}</p></details>"
     )
+
+
+def _lines(sentence: Mapping[str, Any]) -> str:
+    """Put the answer first, and what it rests on below it; records of before have one piece."""
+    first, *rest = sentence.get("lines", [sentence["paragraph"]])
+    listed = "".join(f"<li>{escape(line)}</li>" for line in rest)
+    return f"<p><strong>{escape(first)}</strong></p>{f'<ul>{listed}</ul>' if listed else ''}"
 
 
 def _title(record: Mapping[str, Any]) -> str:
@@ -200,8 +207,11 @@ def _title(record: Mapping[str, Any]) -> str:
 
 def _own_design(record: Mapping[str, Any]) -> str:
     """Say what "your design" and the rival are; records of before do not have it."""
-    said = record["sentence"].get("design", "")
-    text = f"<p class='soft'>Your design: {escape(said)}.</p>\n" if said else ""
+    sentence = record["sentence"]
+    said = sentence.get("design", "")
+    more = f" {escape(sentence['averaged'])}." if sentence.get("averaged") else ""
+    text = f"<p class='soft'>Your design: {escape(said)}.{more}</p>\n" if said else ""
+    text += "".join(f"<p class='soft'>{escape(each)}</p>\n" for each in sentence.get("systems", ()))
     if baselines := record.get("baselines"):
         text += (
             f"<p>{escape(record['sentence']['b'])} is the best of {len(baselines)} baselines, "
@@ -227,12 +237,16 @@ def _designs(record: Mapping[str, Any]) -> str:
             continue
         values = row["values"]
         numbers = (_number(values[name][0]) if name in values else "" for name in systems)
-        rows.append([said, _lead(row["lead"]), *numbers])
+        rows.append([said + _warned_of(record, row["design"]), _lead(row["lead"]), *numbers])
     best = record["designs"][0].get("optimum")
     note = "" if best is None else (
         "<p>The best ranking that is the same for everybody, made of the likes of the test "
         f"itself, reaches {_number(best)} under your design.</p>"
     )  # fmt: skip
+    note += (
+        "<p class='soft'>Beside them: Random; Popularity, by the number of ratings in training; "
+        "Positive counts, by the number of likes there. Each pair of user and item counts once.</p>"
+    )
     note += _baselines(record)
     return (
         "<h2>Your design, and others</h2>\n"
@@ -240,6 +254,13 @@ def _designs(record: Mapping[str, Any]) -> str:
         + _table(["design", "lead, 95 % interval", *systems], rows)
         + note
     )
+
+
+def _warned_of(record: Mapping[str, Any], words: str) -> str:
+    """Repeat, where its numbers stand, what reading a design warned of."""
+    told = [text.removeprefix(f"{words}: ") for text in record["data"]["warned"]
+            if text.startswith(f"{words}: ")]  # fmt: skip
+    return "".join(f"<br><span class='soft'>! {escape(text)}</span>" for text in told)
 
 
 def _baselines(record: Mapping[str, Any]) -> str:
@@ -286,13 +307,12 @@ def _multiverse(record: Mapping[str, Any]) -> str:
     flips = found["flips said"]
     listed = "".join(f"<li>{escape(flip)}</li>" for flip in flips[:12])
     more = f"<li>and {len(flips) - 12} more</li>" if len(flips) > 12 else ""
-    turning = (
-        "<p>Nobody wins in the first of them, so that no change turns the winner.</p>"
-    ) if found["no start"] else (
-        f"<p>What turns the winner with {found['changes']} "
-        f"change{'s' * (found['changes'] != 1)}:</p><ul>{listed}{more}</ul>"
-        if flips else "<p>Nothing of what was varied turns the winner.</p>"
-    )  # fmt: skip
+    turning = f"<p>{escape(turning_said(names, found))}</p>" if "ahead" in found else ""
+    if flips:
+        turning += (
+            f"<p>What puts the other ahead with {found['changes']} "
+            f"change{'s' * (found['changes'] != 1)}:</p><ul>{listed}{more}</ul>"
+        )
     refused = "".join(
         f"<li>{escape(row['reason'])} ({row['combinations']:,})</li>" for row in found["refused"]
     )
@@ -304,18 +324,23 @@ def _multiverse(record: Mapping[str, Any]) -> str:
             ["share of designs in which " + names[0], "wins", "surely", "ties", "loses", "surely"],
             rows,
         )
+        + "<p class='soft'>The verdict takes the first line: there each option of a decision "
+        "counts the same, and in the second one that is part of more designs counts more. Surely: "
+        "p below 0.05 in the design's own test.</p>"
         + turning
         + _together(found["joint p"])
         + _fold(
             "How often each option lets " + names[0] + " win",
-            _table(["decision", "option", "", "wins"], options),
+            "<p>Of the designs with an option, weighing as in the verdict; the others are lost or "
+            "ties.</p>" + _table(["decision", "option", "", "wins"], options),
         )
         + _fold(
             "Which decisions decide",
             "<p>Shares of what turns the sign (Shapley effects).</p>"
             + _table(["decision", "share"], decisive)
             if decisive
-            else "<p>No decision turns the sign.</p>",
+            else "<p>Among the options that can all be combined, no decision turns the sign."
+            f"{'' if found['changes'] is None else ' What turns it is one that cannot.'}</p>",
         )
         + _fold("What is known of the truth", f"<pre>{escape(_trusted(found, names))}</pre>")
         + _only_tie(found.get("only tie", ()))
@@ -329,7 +354,8 @@ def _only_tie(left_out: Sequence[str]) -> str:
     listed = "".join(f"<li>{escape(each)}</li>" for each in left_out)
     return (
         "<p>Every rating of these data is a like, so that nobody can win under these options, "
-        f"which are left out:</p><ul>{listed}</ul>"
+        "but by items without a score. They are left out:</p>"
+        f"<ul>{listed}</ul>"
     )
 
 
@@ -356,7 +382,9 @@ def _together(p: float | None) -> str:
         return ""
     return (
         "<p>If, user by user, chance said which of the two is which, a mean lead over all designs "
-        f"that is as far from 0 would come up with probability {_floored(p)}.</p>"
+        f"that is as far from 0 would come up with probability {_floored(p)}. That asks whether "
+        "there is any difference at all, over all designs together; the verdict asks whether the "
+        "designs agree on who is better, and can be open beside a small probability.</p>"
     )
 
 
@@ -399,21 +427,27 @@ def _samples(record: Mapping[str, Any]) -> str:
         return ""
     names = list(rows[0]["values"])
     enough = record["samples"]["enough"]
-    said = (
-        "Among all items nobody wins."
-        if not rows[0]["lead"]["lead"]
-        else (
-            "No sample of these sizes gives the winner of all items."
-            if enough is None
-            else f"In samples of {enough:,} items and more, the winner is that of all items."
-        )
-    )
+    whole, (a, b) = rows[0]["lead"], (record["sentence"]["a"], record["sentence"]["b"])
+    if not whole["lead"]:
+        said = "Among all items nobody wins."
+    elif whole["low"] is None or whole["low"] <= 0 <= whole["high"]:
+        said = "Among all items nobody wins surely."
+    elif enough is None:
+        said = "No sample of these sizes gives the winner of all items."
+    else:
+        said = f"In samples of {enough:,} items and more, the winner is that of all items."
+    for name, end, sign in ((a, "low", 1), (b, "high", -1)):
+        ahead = [row["t"] for row in rows[1:] if sign * (row["lead"][end] or 0) > 0]
+        if ahead:
+            sizes = ", ".join(f"{t:,}" for t in ahead)
+            said += f" In samples of {sizes} {escape(name)} is surely ahead."
     options = _options(record)
     said += (
         f" P@{options.metric.cutoff or 10}, each liked item (a rating of "
         f"{exact(options.protocol.min_rating)} or more) ranked alone among the others; values and "
-        "leads are means over users."
+        f"leads are means over {users_said(whole['n_users'])}, who have one."
     )
+    said += _warned_of(record, "samples of candidates")
     return "<h2>Sampled candidates against all items</h2>\n" + f"<p>{said}</p>" + _table(
         ["items in the sample", *names, "lead, 95 % interval"],
         [[f"{row['t']:,}" if row["t"] else "all", *(_number(row["values"][n]) for n in names),
@@ -430,9 +464,13 @@ def _seeds(record: Mapping[str, Any]) -> str:
         return ""
     rows = [["yours", _lead(record["own"]["lead"])]]
     rows += [[str(row["seed"]), _lead(row["lead"])] for row in record["seeds"]]
-    return "<h2>Other seeds</h2>\n<p>Of split, training, ties and samples.</p>" + _table(
-        ["seed", "lead, 95 % interval"], rows
-    )
+    leads = [record["own"]["lead"], *(row["lead"] for row in record["seeds"])]
+    ahead = sum((lead["low"] or 0) > 0 for lead in leads)
+    behind = sum((lead["high"] or 0) < 0 for lead in leads)
+    a = escape(record["sentence"]["a"])
+    said = f"Of split, training, ties and samples. With {ahead} of {len(leads)} {a} is surely ahead"
+    said += f", with {behind} surely behind." if behind else "."
+    return f"<h2>Other seeds</h2>\n<p>{said}</p>" + _table(["seed", "lead, 95 % interval"], rows)
 
 
 def _users(record: Mapping[str, Any]) -> str:
@@ -478,6 +516,7 @@ def _hidden(record: Mapping[str, Any]) -> str:
          f"<span class='soft'>{metric}</span>",
          *(_number(values.get(name)) for name in systems)]
         for metric, values in found["lists"].items()
+        if not metric.startswith("antiP") or any(values.values())  # else there are no misses
     ]  # fmt: skip
     parts = [
         [escape(words), "", escape(told)]
@@ -489,7 +528,19 @@ def _hidden(record: Mapping[str, Any]) -> str:
         "<h2>What accuracy hides</h2>\n"
         + _table(["", *systems], rows)
         + _table([f"P@{found['depth']} among", "users", "lead, 95 % interval"], parts)
+        + f"<p>{_behind(record)}Users are parted in each fold anew, so that one may be on both "
+        "sides.</p>"
     )
+
+
+def _behind(record: Mapping[str, Any]) -> str:
+    """Name the parts in which A surely is worse."""
+    parts = record["hidden"]["parts"].items()
+    worse = [words for words, told in parts if not isinstance(told, str)
+             and told["n_users"] >= _FEW and (told["high"] or 0) < 0]  # fmt: skip
+    if not worse:
+        return ""
+    return f"{escape(record['sentence']['a'])} is surely behind among {escape('; '.join(worse))}. "
 
 
 _FEW = 20
@@ -582,8 +633,13 @@ def _ledger(record: Mapping[str, Any]) -> str:
 
 def _over_whom(record: Mapping[str, Any]) -> str:
     head, found = "<h2>Other users, other items</h2>\n", record["over whom"]
+    metric = ""
     if isinstance(found, str):
-        return f"{head}<p>Not for this design: {escape(found)}.</p>"
+        hits = record.get("over whom of hits")
+        if not hits:
+            return f"{head}<p>Not for this design: {escape(found)}.</p>"
+        metric = f"P@{_options(record).metric.cutoff or 10}"
+        own, found = _options(record).measured, hits
     words = {"users": "other users", "items": "other items", "both": "other users and items"}
     rows = [
         [words[row["over"]], _lead(row), "–" if row["p"] is None else _p(row["p"])] for row in found
@@ -591,6 +647,12 @@ def _over_whom(record: Mapping[str, Any]) -> str:
     return (
         f"{head}<p>The interval above is about users: with other users, and the same items. Here "
         "users, items or both are drawn again, with the rankings as they are.</p>"
+        + (
+            f"<p>By {metric}: {escape(str(own))} is no sum over test items that could be drawn "
+            "again.</p>"
+            if metric
+            else ""
+        )
         + _table(["with", "lead, 95 % interval", "p"], rows)
         + _items(record)
     )
@@ -683,9 +745,11 @@ def _data(record: Mapping[str, Any]) -> str:
 
 def _methods(record: Mapping[str, Any]) -> str:
     versions = record["versions"]
+    supported = record["sentence"].get("supported", "")
     return (
         "<h2>To write, and to repeat</h2>\n"
-        f"<pre>{escape(record['methods'])}</pre>"
+        + (f"<p>What these data support: {escape(supported)}</p>" if supported else "")
+        + f"<pre>{escape(record['methods'])}</pre>"
         + _fold("The table in LaTeX", f"<pre>{escape(latex_of(record))}</pre>")
         + _fold("The table as CSV", f"<pre>{escape(csv_of(record))}</pre>")
         + f'<p class="soft">{escape(record["own"]["options"])}<br>recbias '

@@ -12,7 +12,7 @@ from recbias.errors import ConfigError, did_you_mean
 from recbias.recommenders import System, as_system
 from recbias.recommenders.base import algorithms
 from recbias.recommenders.elsewhere import FromScores, split_record
-from recbias.recommenders.line_ups import line_up, line_up_names
+from recbias.recommenders.line_ups import line_up, line_up_names, systems_called
 
 __all__ = ["folds_of", "is_scores", "is_whole", "side"]
 
@@ -98,12 +98,10 @@ def _imported(what: str) -> object:
 
 
 def _of_line_ups(name: str, min_rating: float) -> System:
-    known: dict[str, System] = {}
-    for line in ("modern", *line_up_names()):
-        for system in line_up(line, min_rating=min_rating):
-            known.setdefault(system.name, system)
-    if name in known:
-        return known[name]
+    found = systems_called(name, min_rating=min_rating)
+    if found:
+        return next(iter(found.values()))
+    known = dict.fromkeys(each.name for line in line_up_names() for each in line_up(line))
     meant = did_you_mean(name, [*algorithms(), *known])
     raise ConfigError(
         f"{name}: neither a file or folder of scores, nor MODULE:CLASS, nor a system{meant}\n"

@@ -230,7 +230,11 @@ def tied(asks: Comparison, own: Difference) -> Signal:
         f"{number_said(own.lead, '+')} in the order that was drawn"
     )
     moved = abs(expected.lead - own.lead) > OF_LEAD * abs(own.lead) + NOTHING
-    return Signal(name, moved, text, "01_design_alternatives")
+    places = [each.name for each in asks.pair
+              if getattr(algorithm(each.algorithm), "breaks_ties_by_number", False)]  # fmt: skip
+    if places:
+        text += f"; {' and '.join(places)} scores by places, in which its ties do not show"
+    return Signal(name, moved, text, "01_design_alternatives", told=moved or not places)
 
 
 def untuned(asks: Comparison, own: Difference) -> Signal:

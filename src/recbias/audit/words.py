@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from recbias.experiment.decisions import CHOICES, DECISIONS, START
 
-__all__ = ["change_said", "decision_said", "number_said", "option_said", "users_said"]
+__all__ = [
+    "change_said",
+    "decision_said",
+    "number_said",
+    "option_said",
+    "turning_said",
+    "users_said",
+]
 
 _DECISIONS = {
     "C2": "Which metric",
@@ -98,6 +106,52 @@ def change_said(changed: str, options: Mapping[str, Sequence[str]]) -> str:
                 said.append(f"{words[:1].lower()}{words[1:]}: {option_said(decision, text)}")
                 break
     return "; ".join(said) or changed
+
+
+def turning_said(names: Sequence[str], found: Mapping[str, Any]) -> str:
+    r"""Say how near the designs are in which the other one is ahead, and in which it surely is.
+
+    Parameters
+    ----------
+    names
+        Of A and B.
+    found
+        ``multiverse`` of the record of an audit.
+
+    Examples
+    --------
+    >>> found = {"no start": "", "ahead": 1, "changes": 2, "flips said": ["x", "y"],
+    ...          "sure changes": 3, "sure said": ["z"]}
+    >>> print(turning_said("AB", found).replace(". ", ".\\n"))
+    No single decision, changed alone, puts B ahead; 2 changes together do – x – or one other.
+    The nearest sure reversal takes 3 changes – z.
+    """
+    if found["no start"]:
+        return "Nobody wins in the first of them, so that no change turns the winner."
+    changes, sure = found["changes"], found["sure changes"]
+    if changes is None:
+        return "No change within these designs turns the winner."
+    other = names[1] if found["ahead"] > 0 else names[0]
+    at_once = sure == changes
+    surely, said = ("surely ", found["sure said"]) if at_once else ("", found["flips said"])
+    text = f"One change alone puts {other} {surely}ahead"
+    if changes > 1:
+        text = (
+            f"No single decision, changed alone, puts {other} ahead; {changes} changes together "
+            f"{surely}do"
+        )
+    text += f" – {_with_others(said)}."
+    if at_once:
+        return text
+    if sure is None:
+        return f"{text} In none of these designs is {other} surely ahead."
+    nearest = _with_others(found["sure said"])
+    return f"{text} The nearest sure reversal takes {sure} changes – {nearest}."
+
+
+def _with_others(said: Sequence[str]) -> str:
+    others = {1: "", 2: " – or one other"}.get(len(said), f" – or any of {len(said) - 1:,} others")
+    return f"{said[0]}{others}"
 
 
 def _of_numbers(option: str) -> str:

@@ -35,11 +35,14 @@ _SPLIT = "k-fold 5"
 @click.option("--compare", is_flag=True, help="Put audits side by side: each FILE is one's JSON.")
 @click.option(
     "--a",
-    "first",
+    "firsts",
     metavar="SIDE",
+    multiple=True,
     help="[NAME=]PATH of scores, [NAME=]MODULE:CLASS, or the name of a system.",
 )
-@click.option("--b", "second", metavar="SIDE", help="What it is said to beat, likewise.")
+@click.option(
+    "--b", "seconds", metavar="SIDE", multiple=True, help="What it is said to beat, likewise."
+)
 @click.option("--baselines", is_flag=True, help="Against the best of the package's baselines.")
 @click.option("--metric", default="P@10", show_default=True, help="`recbias metrics` lists them.")
 @click.option(
@@ -70,8 +73,8 @@ _SPLIT = "k-fold 5"
 def audit(
     names: tuple[str, ...],
     compare: bool,
-    first: str | None,
-    second: str | None,
+    firsts: tuple[str, ...],
+    seconds: tuple[str, ...],
     baselines: bool,
     metric: str,
     protocol: str | None,
@@ -93,6 +96,7 @@ def audit(
     from recbias.audit import read_audit, side_by_side
     from recbias.audit.sides import folds_of
 
+    first, second = _only("--a", firsts), _only("--b", seconds)
     out = out or Path("comparison.html" if compare else "audit.html")
     if out.suffix != ".html" or out.is_dir() or not out.parent.is_dir():
         raise ConfigError(
@@ -139,5 +143,18 @@ def audit(
             ) from None
     found.save(out)
     click.echo(found)
+    for name, evidence in found.warnings.items():
+        click.echo(f"warning: {name}: {evidence}")
     click.echo(f"{out}\n{out.with_suffix('.json')}")
     raise SystemExit(found.exit_code)
+
+
+def _only(option: str, given: tuple[str, ...]) -> str | None:
+    """Take the one side that an option may name: click would keep the last of several."""
+    if len(given) > 1:
+        raise ConfigError(
+            f"{option} is given {len(given)} times: {', '.join(given)}\nan audit has one sentence: "
+            "give the command once for each, with an --out of its own, and put them side by side "
+            "with --compare; --baselines audits against the best of many"
+        )
+    return given[0] if given else None

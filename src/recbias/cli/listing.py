@@ -49,24 +49,33 @@ def metrics(name: str | None) -> None:
 def systems(name: str | None) -> None:
     """List the systems by family, and the line-ups; or show NAME in full, such as UserKNN or bcc17.
 
+    Where several line-ups call a system so, `recbias audit` takes the first that is shown.
+
     A system is a class, which --with and System(...) name, with its parameters. A line-up is a
     named choice of systems that belong together: line_up('bcc17').
     """
-    from recbias.recommenders import algorithms, line_up, line_up_names, line_up_sources
+    from recbias.recommenders import System, algorithms, line_up, line_up_names, line_up_sources
     from recbias.recommenders.descriptions import describe, families, to_text
-    from recbias.recommenders.line_ups import line_up_meanings
+    from recbias.recommenders.line_ups import line_up_meanings, systems_called
+
+    def show(system: System, line: str, **first: str) -> None:
+        parameters = ", ".join(f"{key}={value!r}" for key, value in system.parameters.items())
+        rows = {
+            **first,
+            "system": system.name,
+            "class": f"{system.algorithm}({parameters})",
+            "seeds": str(system.n_seeds) if system.n_seeds > 1 else "",
+            "why": to_text(line_up_sources(line)[system.name]),
+        }
+        _show([{label: text for label, text in rows.items() if text}])
 
     if name in line_up_names():
-        sources = line_up_sources(name)
         for system in line_up(name):
-            parameters = ", ".join(f"{key}={value!r}" for key, value in system.parameters.items())
-            rows = {
-                "system": system.name,
-                "class": f"{system.algorithm}({parameters})",
-                "seeds": str(system.n_seeds) if system.n_seeds > 1 else "",
-                "why": to_text(sources[system.name]),
-            }
-            _show([{label: text for label, text in rows.items() if text}])
+            show(system, name)
+        return
+    if name is not None and name not in algorithms() and (found := systems_called(name)):
+        for line, system in found.items():
+            show(system, line, **{"line-up": line})
         return
     if name is not None:
         if name not in algorithms():

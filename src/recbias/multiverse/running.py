@@ -63,7 +63,8 @@ def measure_all(
                     cells = grid_cells(grid, dataset, data_dir)
                 branches.append((grid, cells, of_rows))
             except (ConfigError, DataError) as error:
-                refused |= dict.fromkeys(of_rows, str(error).partition("\n")[0])
+                of_data = f"{branch.select}: " if str(branch.select) else ""
+                refused |= dict.fromkeys(of_rows, of_data + str(error).partition("\n")[0])
     missing = [
         cell for _, cells, _ in branches for _, cell in cells
         if cell.missing() and known_reason(cell) is None

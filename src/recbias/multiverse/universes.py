@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -107,6 +107,31 @@ class Universes:
             places.append(np.array(list(seen.values())))
         return tuple(places)
 
+    @cached_property
+    def balanced(self) -> npt.NDArray[np.float64]:
+        """Weight of each combination where the options of each decision weigh alike.
+
+        Those that are the same in all universes are one option: the first of them has its weight.
+        """
+        weights, distinct = np.zeros(self.cross.shape), np.ix_(*self._distinct)
+        weights[distinct] = balanced_weights(self.cross[distinct] >= 0)
+        return weights
+
+    def won(self, decision: str, option: str) -> float | None:
+        """Tell how often `a` wins under an option, of all its universes, weighed as `balanced`.
+
+        None where an option has no universe.
+        """
+        axis = [*self.options].index(decision)
+        place = self.options[decision].index(option)
+        alike = np.take(self.cross, place, axis)
+        first = next(at for at in self._distinct[axis]
+                     if np.array_equal(np.take(self.cross, at, axis), alike))  # fmt: skip
+        weights = np.take(self.balanced, first, axis)
+        if not weights.sum() > 0:
+            return None
+        return float(weights[np.take(self.signs, place, axis) > 0].sum() / weights.sum())
+
     def _of_rows(self, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Add up weights of combinations by universe."""
         known = self.cross >= 0
@@ -139,10 +164,7 @@ class Universes:
         ConfigError
             If a weight is below 0, or none is above it.
         """
-        rows = {"universes": np.ones(len(self.table))}
-        balanced, distinct = np.zeros(self.cross.shape), np.ix_(*self._distinct)
-        balanced[distinct] = balanced_weights(self.cross[distinct] >= 0)
-        rows["decisions"] = self._of_rows(balanced)
+        rows = {"universes": np.ones(len(self.table)), "decisions": self._of_rows(self.balanced)}
         if weights is not None:
             rows["weights"] = self._of_rows(weights)
         sign, sure = self.table["sign"].to_numpy(), (self.table["p"] < LEVEL).to_numpy()
@@ -246,7 +268,10 @@ class Universes:
         return frame.astype({"options": int})
 
     def flips(
-        self, start: Mapping[str, str] | None = None, *, surely: bool = False
+        self,
+        start: Mapping[str, str] | None = None,
+        *,
+        surely: bool | Literal["turned"] = False,
     ) -> pd.DataFrame:
         """Find the fewest options that have to be changed to turn the winner, in all ways.
 
@@ -256,7 +281,8 @@ class Universes:
             Option by decision from which changes are counted; the first of each that is not named.
             The first seed is kept.
         surely
-            Whether both have to be sure, by the universes' own paired tests.
+            Whether both have to be sure, by the universes' own paired tests; ``"turned"``: only the
+            one where the winner is another.
 
         Returns
         -------
@@ -283,6 +309,8 @@ class Universes:
         if surely:
             sign = sign * (self.table["p"] < LEVEL).to_numpy(np.int8)
         signs, rows = self._spread(sign)[..., 0], self.cross[..., 0]
+        if surely == "turned":
+            signs[tuple(place)] = self.signs[..., 0][tuple(place)]
         if not signs[tuple(place)]:
             row = int(rows[tuple(place)])
             why = "nobody wins" if row >= 0 else "there is no such universe"

@@ -45,6 +45,7 @@ __all__ = [
     "one_name_systems",
     "sensitivity_systems",
     "sensitivity_variations",
+    "systems_called",
     "tie_rules",
     "with_seeds",
 ]
@@ -150,6 +151,22 @@ def line_up_sources(name: str) -> Mapping[str, str]:
         If there is no such line-up.
     """
     return MappingProxyType({system.name: source for system, source in _entries(name, 4.0)})
+
+
+def systems_called(name: str, *, min_rating: float = 4.0) -> dict[str, System]:
+    """Return the systems that line-ups call so, by line-up; what people run today comes first.
+
+    Examples
+    --------
+    >>> {line: system.algorithm for line, system in systems_called("Item kNN").items()}
+    {'mccrs20': 'CoRatedItemKNNInFileOrder'}
+    """
+    return {
+        line: system
+        for line in dict.fromkeys(("modern", *_LINE_UPS))
+        for system in line_up(line, min_rating=min_rating)
+        if system.name == name
+    }
 
 
 def _entries(name: str, min_rating: float) -> tuple[Entry, ...]:
