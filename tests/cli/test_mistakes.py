@@ -158,7 +158,7 @@ def test_a_value_that_was_not_measured_is_answered_by_one_that_was() -> None:
 def test_what_is_like_nothing_gets_the_list_alone() -> None:
     """The twin: where no name is alike, nothing is suggested, and the message is as it was."""
     for words, told in (
-        ((*INFO, "--duplicates", "zzz"), "'zzz' is not one of 'error', 'last', 'mean'.\n"),
+        ((*INFO, "--duplicates", "zzz"), "'zzz' is not one of 'error', 'first', 'last', 'mean'.\n"),
         ((*INFO, "--user", "zzz"), "no column 'zzz' for the user\ncolumns found: user, item"),
         (("data", "info", "zzz.csv"), "no file zzz.csv\ngive the path"),
         ((*MEASURE, "--metric", "zzz"), "unknown metric 'zzz'; known: P, R"),

@@ -72,8 +72,17 @@ def test_the_last_rating_is_the_latest_whatever_the_order_of_rows(
     assert loaded.understood[-1] == (
         "the latest row of a pair counts, of equal times the last (1 rows left out)"
     )
+    first = load_dataset(table, duplicates="first")
+    assert first.ratings.value.tolist() == [5, 3]
+    assert first.understood[-1] == (
+        "the earliest row of a pair counts, of equal times the first (1 rows left out)"
+    )
     table.write_text(f"user,item,rating,time\n1,1,2,{late}\n1,1,5,{late}\n2,1,3,{late}1\n")
     assert load_dataset(table, duplicates="last", timestamp="none").ratings.value.tolist() == [5, 3]
+    assert load_dataset(table, duplicates="first", timestamp="none").ratings.value.tolist() == [
+        2,
+        3,
+    ]
 
 
 # -- headers ------------------------------------------------------------------------------------

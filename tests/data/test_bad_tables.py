@@ -120,7 +120,7 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         HEAD + b"1,1,5\n1,2,4\n1,1,3\n",
         {},
         "FILE:4: user 1 rates item 1 again, first in FILE:2\n"
-        "say which counts: --duplicates last or --duplicates mean",
+        "say which counts: --duplicates first, --duplicates last or --duplicates mean",
     ),
     "leading zero": (
         "t.csv",
@@ -315,7 +315,7 @@ def test_kept_options_are_read_and_given_ones_come_first(tmp_path: Path) -> None
         ("header: maybe\n", "header is 'maybe'"),
         ("just text", "expected lines 'option: value'"),
         ("a: [", "not YAML"),
-        ("duplicates: first\n", "duplicates 'first'"),
+        ("duplicates: newest\n", "duplicates 'newest'"),
         ("!!python/object:os.system {}", "not YAML"),
     ],
 )

@@ -293,15 +293,18 @@ def test_a_pair_rated_twice_is_an_error_with_both_lines() -> None:
         min_size=1,
     )
 )
-def test_last_and_mean_against_a_dictionary(found: list[Any]) -> None:
+def test_first_last_and_mean_against_a_dictionary(found: list[Any]) -> None:
     groups: dict[tuple[int, int], list[Any]] = defaultdict(list)
     for user, item, value, time in sorted(found, key=lambda row: row[3]):  # stable: equal times
         groups[user, item].append((value, time))
+    first = read(table(found), duplicates="first")
     last = read(table(found), duplicates="last")
     mean = read(table(found), duplicates="mean")
+    assert first.timestamp is not None
     assert last.timestamp is not None
     assert mean.timestamp is not None
     keys = sorted(groups)
+    assert list(zip(first.value, first.timestamp, strict=True)) == [groups[key][0] for key in keys]
     assert last.value.tolist() == [groups[key][-1][0] for key in keys]
     assert last.timestamp.tolist() == [groups[key][-1][1] for key in keys]
     means = [sum(v for v, _ in groups[key]) / len(groups[key]) for key in keys]
@@ -323,5 +326,5 @@ def test_the_mean_does_not_depend_on_the_order_of_lines() -> None:
 
 
 def test_an_unknown_rule_for_duplicates_is_refused() -> None:
-    with pytest.raises(ConfigError, match="'first'"):
-        read(table([(1, 1, 1, 0)]), duplicates="first")
+    with pytest.raises(ConfigError, match="'newest'"):
+        read(table([(1, 1, 1, 0)]), duplicates="newest")

@@ -287,8 +287,8 @@ _OPTIONS = (
     ),
     click.option(
         "--duplicates",
-        type=Choice(["error", "last", "mean"]),
-        help="What several ratings of one pair mean; last: the latest, if there are times.",
+        type=Choice(["error", "first", "last", "mean"]),
+        help="What several ratings of one pair mean; first, last: in time, if there are times.",
     ),
     click.option(
         "--thousands",

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ import scipy.sparse
 from recbias.data.marks import THOUSANDS, Thousands
 from recbias.errors import ConfigError, DataError, DataWarning
 
-Duplicates = Literal["error", "last", "mean"]
+Duplicates = Literal["error", "first", "last", "mean"]
 Decimal = Literal[".", ","]
 Missing = Literal["error", "drop"]
 Where = Callable[[int], str]
@@ -430,9 +430,11 @@ class Ratings:
             The declared scale; inferred from the values when not given.
         name : str
             Name of the data set.
-        duplicates : {"error", "last", "mean"}
-            What several ratings of one pair mean: an error, the latest in time (of equal times, and
-            without times, the last row), or their mean (with the latest of their times).
+        duplicates : {"error", "first", "last", "mean"}
+            What several ratings of one pair mean: an error, the earliest in time (of equal times,
+            and without times, the first row), the latest (the last row), or their mean (with the
+            latest of their times). Of purchases the first counts where a split is by time: else a
+            repeated purchase is tested as a new one.
         decimal : {".", ","}
             The decimal sign of ratings that are text.
         thousands : {",", ".", " ", "'"}, optional
@@ -459,7 +461,7 @@ class Ratings:
             scale, a time is of none of the forms above, or a pair occurs twice and `duplicates` is
             ``"error"``.
         ConfigError
-            If `duplicates` is none of its three values.
+            If `duplicates` is none of its four values.
 
         Warns
         -----
@@ -475,8 +477,10 @@ class Ratings:
             row = row if complete_rows is None else int(complete_rows[row])
             return f"{source}:{first_line + row}" if source else f"{name}, row {row}"
 
-        if duplicates not in ("error", "last", "mean"):
-            raise ConfigError(f"duplicates '{duplicates}': expected 'error', 'last' or 'mean'")
+        if duplicates not in get_args(Duplicates):
+            raise ConfigError(
+                f"duplicates '{duplicates}': expected 'error', 'first', 'last' or 'mean'"
+            )
         needed = [column for column in (user, item, rating, timestamp) if column is not None]
         absent = [column for column in needed if column not in frame.columns]
         if absent:
@@ -514,14 +518,15 @@ class Ratings:
             raise DataError(
                 f"{where(later)}: user {user_ids[users[later]]!s} rates item "
                 f"{item_ids[items[later]]!s} again, first in {where(earlier)}\n"
-                "say which counts: --duplicates last or --duplicates mean"
+                "say which counts: --duplicates first, --duplicates last or "
+                "--duplicates mean"
             )
         if len(again) and duplicates == "mean":
             values, times = _pair_means(keys, values, times)
         elif len(again) and moments is not None:
             order = np.lexsort((moments, keys))
-        # The last row of each pair: a stable sort left rows alike in pair and time in their order.
-        rows = np.delete(order, again - 1)
+        # One row of each pair: a stable sort left rows alike in pair and time in their order.
+        rows = np.delete(order, again if duplicates == "first" else again - 1)
 
         fixed = scale is None or scale.minimum == scale.maximum
         implicit = rating is None or (fixed and values.min() == values.max())

@@ -117,7 +117,7 @@ class TableOptions:
         Whether the first line has the names of the columns.
     scale : RatingScale, optional
         The declared scale.
-    duplicates : {"error", "last", "mean"}, optional
+    duplicates : {"error", "first", "last", "mean"}, optional
         What several ratings of one pair mean; an error if not given.
     decimal : {".", ","}, optional
         The decimal sign of the ratings; a point if not given.
@@ -156,7 +156,7 @@ class TableOptions:
         if self.duplicates not in (None, *get_args(Duplicates)):
             hint = did_you_mean(str(self.duplicates), get_args(Duplicates), ":")
             raise ConfigError(
-                f"duplicates '{self.duplicates}'{hint} expected 'error', 'last' or 'mean'"
+                f"duplicates '{self.duplicates}'{hint} expected 'error', 'first', 'last' or 'mean'"
             )
         if self.decimal not in (None, ".", ","):
             raise ConfigError(f"decimal sign {self.decimal!r}: expected '.' or ','")
@@ -431,11 +431,17 @@ def described_ratings(
         left_out -= n_gaps
         by_role = ", ".join(f"{role} {gap.sum():,}" for role, gap in gaps.items() if gap.any())
         said.append(f"{n_gaps:,} rows with a missing value left out{by_role and f': {by_role}'}")
-    latest = "latest row of a pair counts, of equal times the last"
-    latest = latest if ratings.timestamp is not None else "last row of a pair counts"
+    timed = ratings.timestamp is not None
+    latest = "latest row of a pair counts, of equal times the last" if timed else (
+        "last row of a pair counts"
+    )  # fmt: skip
+    earliest = "earliest row of a pair counts, of equal times the first" if timed else (
+        "first row of a pair counts"
+    )  # fmt: skip
     said.append(
         {
             "error": "each pair once",
+            "first": f"the {earliest} ({left_out:,} rows left out)",
             "last": f"the {latest} ({left_out:,} rows left out)",
             "mean": f"rows of one pair are averaged ({left_out:,} rows fewer)",
         }[duplicates]
