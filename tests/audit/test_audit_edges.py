@@ -149,7 +149,7 @@ def test_the_paragraph_names_changes_in_words():
     two = {"changes": 2, "flips said": ["x", "y", "z"], "sure changes": None, "sure said": []}
     assert (
         "No single decision, changed alone, puts B ahead; 2 changes together do – x – or any of 2 "
-        "others. In none of these designs is B surely ahead."
+        "others. In no design is B surely ahead, by its test and by its interval."
     ) in paragraph(0.1, 0.0, 0.2, **two)
     assert "The nearest sure reversal takes 3 changes – s." in paragraph(
         0.1, 0.0, 0.2, **{**two, "sure changes": 3, "sure said": ["s"]}

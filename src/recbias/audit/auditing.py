@@ -580,9 +580,7 @@ def _turned(row: Mapping[Any, Any]) -> str:
     turn = row["sign"] * np.sign(row["difference"]) or 1
     low, high = sorted((turn * row["low"], turn * row["high"]))
     lead, *ends = (number_said(n, "+") for n in (turn * row["difference"], low, high))
-    sure = "" if row["p"] < LEVEL else ", which is not sure"
-    if (row["p"] < LEVEL) != (low > 0 or high < 0):  # a test and resampled users may differ
-        sure += f" (p {row['p']:.3f} by its test)"
+    sure = "" if row["p"] < LEVEL and low * high > 0 else ", which is not sure"
     return f": lead {lead} [{', '.join(ends)}]{sure}"
 
 
@@ -662,9 +660,9 @@ def _lines(
         f"Of {multiverse['universes']:,} defensible designs ({multiverse['different']:,} different "
         f"lead{'s' * (multiverse['different'] != 1)}), the options of each decision weighing "
         f"alike, {a} wins in {percent(shares['wins'])} and loses in {percent(shares['loses'])}.",
-        kept_splits,
-        turning_said(names, multiverse),
+        *turning_said(names, multiverse),
         _samples_said(names, multiverse["ahead"], samples),
+        kept_splits,
     ]
     return [line for line in text if line]
 

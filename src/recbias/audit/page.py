@@ -65,7 +65,8 @@ pre { background: var(--band); padding: .6rem; overflow-x: auto; white-space: pr
   overflow-wrap: anywhere; }
 summary { cursor: pointer; }
 @media screen and (max-width: 30rem) { td.n { white-space: normal; min-width: 5rem; }
-  th, td { padding-right: .5rem; } td:first-child { min-width: 7.5rem; } }
+  table { font-size: .85rem; } th, td { padding-right: .5rem; }
+  td:first-child { min-width: 6rem; } }
 @media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb;
   --paper: #fff; --band: #f3f5f7; --a: #0b5cad; --b: #b35c00; }
   body { max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
@@ -183,18 +184,24 @@ def _first(record: Mapping[str, Any]) -> str:
     )  # fmt: skip
     return (
         f"<h1>{escape(_title(record))} {_badge(sentence['answer'])}</h1>\n"
-        f"{_lines(sentence)}\n{warned}\n{_own_design(record)}"
+        f"{_lines(sentence, [signal['name'] for signal in fired])}\n{warned}\n{_own_design(record)}"
         f'<p class="soft">{escape(record["data"]["title"])}: {escape(said["size"])}.</p>\n'
         f"<details><summary>The rule, fixed before any result</summary>"
         f"<p>{escape(sentence['rule'])}</p></details>"
     )
 
 
-def _lines(sentence: Mapping[str, Any]) -> str:
-    """Put the answer first, and what it rests on below it; records of before have one piece."""
+def _lines(sentence: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Put the answer and names of warnings first, and what it rests on below.
+
+    Records of before have one piece.
+    """
     first, *rest = sentence.get("lines", [sentence["paragraph"]])
+    text = f"<p><strong>{escape(first)}</strong></p>" if rest else f"<p>{escape(first)}</p>"
+    if names:
+        text += f"<p>Warned of: <a href='#warnings'>{escape('; '.join(names))}</a>.</p>"
     listed = "".join(f"<li>{escape(line)}</li>" for line in rest)
-    return f"<p><strong>{escape(first)}</strong></p>{f'<ul>{listed}</ul>' if listed else ''}"
+    return text + (f"<ul>{listed}</ul>" if listed else "")
 
 
 def _title(record: Mapping[str, Any]) -> str:
@@ -211,7 +218,8 @@ def _own_design(record: Mapping[str, Any]) -> str:
     said = sentence.get("design", "")
     more = f" {escape(sentence['averaged'])}." if sentence.get("averaged") else ""
     text = f"<p class='soft'>Your design: {escape(said)}.{more}</p>\n" if said else ""
-    text += "".join(f"<p class='soft'>{escape(each)}</p>\n" for each in sentence.get("systems", ()))
+    if systems := sentence.get("systems"):
+        text += f"<p class='soft'>{'<br>'.join(map(escape, systems))}</p>\n"
     if baselines := record.get("baselines"):
         text += (
             f"<p>{escape(record['sentence']['b'])} is the best of {len(baselines)} baselines, "
@@ -307,7 +315,8 @@ def _multiverse(record: Mapping[str, Any]) -> str:
     flips = found["flips said"]
     listed = "".join(f"<li>{escape(flip)}</li>" for flip in flips[:12])
     more = f"<li>and {len(flips) - 12} more</li>" if len(flips) > 12 else ""
-    turning = f"<p>{escape(turning_said(names, found))}</p>" if "ahead" in found else ""
+    told = turning_said(names, found) if "ahead" in found else []
+    turning = f"<p>{escape(' '.join(told))}</p>" if told else ""
     if flips:
         turning += (
             f"<p>What puts the other ahead with {found['changes']} "

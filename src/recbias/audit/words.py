@@ -108,7 +108,7 @@ def change_said(changed: str, options: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(said) or changed
 
 
-def turning_said(names: Sequence[str], found: Mapping[str, Any]) -> str:
+def turning_said(names: Sequence[str], found: Mapping[str, Any]) -> list[str]:
     r"""Say how near the designs are in which the other one is ahead, and in which it surely is.
 
     Parameters
@@ -122,15 +122,15 @@ def turning_said(names: Sequence[str], found: Mapping[str, Any]) -> str:
     --------
     >>> found = {"no start": "", "ahead": 1, "changes": 2, "flips said": ["x", "y"],
     ...          "sure changes": 3, "sure said": ["z"]}
-    >>> print(turning_said("AB", found).replace(". ", ".\\n"))
+    >>> print(*turning_said("AB", found), sep="\\n")
     No single decision, changed alone, puts B ahead; 2 changes together do – x – or one other.
     The nearest sure reversal takes 3 changes – z.
     """
     if found["no start"]:
-        return "Nobody wins in the first of them, so that no change turns the winner."
+        return ["Nobody wins in the first of them, so that no change turns the winner."]
     changes, sure = found["changes"], found["sure changes"]
     if changes is None:
-        return "No change within these designs turns the winner."
+        return ["No change within these designs turns the winner."]
     other = names[1] if found["ahead"] > 0 else names[0]
     at_once = sure == changes
     surely, said = ("surely ", found["sure said"]) if at_once else ("", found["flips said"])
@@ -142,11 +142,11 @@ def turning_said(names: Sequence[str], found: Mapping[str, Any]) -> str:
         )
     text += f" – {_with_others(said)}."
     if at_once:
-        return text
+        return [text]
     if sure is None:
-        return f"{text} In none of these designs is {other} surely ahead."
+        return [text, f"In no design is {other} surely ahead, by its test and by its interval."]
     nearest = _with_others(found["sure said"])
-    return f"{text} The nearest sure reversal takes {sure} changes – {nearest}."
+    return [text, f"The nearest sure reversal takes {sure} changes – {nearest}."]
 
 
 def _with_others(said: Sequence[str]) -> str:

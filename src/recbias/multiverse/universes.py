@@ -282,7 +282,7 @@ class Universes:
             The first seed is kept.
         surely
             Whether both have to be sure, by the universes' own paired tests; ``"turned"``: only the
-            one where the winner is another.
+            one where the winner is another, by its test and by its interval.
 
         Returns
         -------
@@ -310,6 +310,8 @@ class Universes:
             sign = sign * (self.table["p"] < LEVEL).to_numpy(np.int8)
         signs, rows = self._spread(sign)[..., 0], self.cross[..., 0]
         if surely == "turned":
+            clear = (self.table["low"] * self.table["high"] > 0).to_numpy(np.int8)
+            signs = self._spread(sign * clear)[..., 0]
             signs[tuple(place)] = self.signs[..., 0][tuple(place)]
         if not signs[tuple(place)]:
             row = int(rows[tuple(place)])
