@@ -14,7 +14,7 @@ import pytest
 from recbias import System, load_dataset
 from recbias.audit import audit, auditing, comparison, side_by_side, signals
 from recbias.audit.auditing import _kept_splits, _unserved_said
-from recbias.audit.comparison import CHANCE, SERVED, Comparison, Difference
+from recbias.audit.comparison import CHANCE, SERVED, Comparison, Difference, cases
 from recbias.audit.design import around, only_ties, own_design
 from recbias.audit.page import page_of, percent
 from recbias.audit.rule import answer, because
@@ -371,6 +371,38 @@ def test_the_first_screen_says_what_the_lead_and_the_designs_are(in_folds):
     assert "lead of Popularity" in page  # in the tables that are to be pasted
     assert "liked from 4 stars" not in page
     assert "binary from 4 stars" not in page
+
+
+def test_the_page_says_what_samples_seeds_and_parts_decide(in_folds):
+    def row(t, low, high):
+        lead = {"lead": (low + high) / 2, "low": low, "high": high, "n_users": 577}
+        return {"t": t, "values": {"Popularity": 0.1, "Random": 0.1}, "lead": lead}
+
+    rows = [row(0, -0.002, 0.0021), row(20, -0.03, -0.01), row(50, -0.02, 0.01)]
+    page = page_of(in_folds | {"samples": {"rows": rows, "enough": None}})
+    assert "Among all items nobody wins surely. In samples of 20 Random is surely ahead." in page
+    assert "means over 577 users, who have one" in page
+    assert "No sample of these sizes" not in page
+    seeds = [{"seed": 2, "lead": {"lead": 0.2, "low": -0.1, "high": 0.5}}]
+    assert "With 1 of 2 Popularity is surely ahead." in page_of(in_folds | {"seeds": seeds})
+    worse = {"lead": -0.2, "low": -0.3, "high": -0.1, "p": 0.0, "n_users": 50, "test": "paired t"}
+    hidden = {**in_folds["hidden"], "parts": {"cold": worse, "all": {**worse, "high": 0.1}}}
+    assert "Popularity is surely behind among cold. " in page_of(in_folds | {"hidden": hidden})
+    assert "surely behind among" not in page_of(in_folds)
+    assert "Popularity: Popularity (no settings but its own)." in page
+
+
+def test_other_designs_keep_the_readers_metric_beside_theirs():
+    data = load_dataset("world(users=50,items=60)")
+    hits, gains = own_design(data), own_design(data, metric="nDCG@10")
+    assert "your own design, by P@10" not in {row.words for row in cases(hits, whole_lists=True)}
+    rows = cases(gains, whole_lists=True)
+    assert [row.metric for row in rows[:2]] == ["nDCG@10", "P@10"]
+    assert rows[1].protocol == rows[0].protocol
+    liked = {row.words for row in rows} - {
+        row.words for row in cases(gains, whole_lists=True, all_liked=True)
+    }
+    assert len(liked) == 2
 
 
 def test_words_follow_the_scale_of_the_data(in_folds):

@@ -156,6 +156,12 @@ def test_ties_that_decide_are_seen(table, loaded):
     tied = signals.tied(Comparison(table, flat, design), drawn)
     assert not sure.fires
     assert tied.fires
+    assert sure.told
+    places = (System("kNN", "CoRatedItemKNNInFileOrder"), System("Random", "Random"))
+    lead = own_difference(table, places, design)
+    found = signals.tied(Comparison(table, places, design), lead)
+    assert found.fires or not found.told  # it hands on places, which never tie
+    assert "kNN scores by places" in found.evidence
 
 
 def test_a_baseline_with_bad_settings_is_seen(table, loaded):

@@ -291,6 +291,10 @@ def test_scores_of_plain_pandas_from_another_folder(scored, tmp_path, monkeypatc
     )
     assert "split: k-fold 3" in record["own"]["options"]
     assert record["sentence"]["a"] == "mine"
+    assert record["sentence"]["exit code"] == found.exit_code
+    warned = [line for line in found.output.splitlines() if line.startswith("warning: ")]
+    assert warned == [f"warning: {each['name']}: {each['evidence']}"
+                      for each in record["signals"] if each["fires"]]  # fmt: skip
     assert record["seeds"] == []
     assert out.read_text().count("<h2") >= 7
 
@@ -312,6 +316,11 @@ def test_a_sentence_that_is_turned_round_does_not_hold(scored, tmp_path):
     ("arguments", "said"),
     [
         (["--a", "Popularity"], "either --b SIDE, or --baselines"),
+        (
+            ["--a", "Popularity", "--b", "Nonsense", "--b", "Random"],
+            "--b is given 2 times: Nonsense, Random",
+        ),
+        (["--a", "Popularity", "--a", "Random", "--b", "Random"], "--a is given 2 times"),
         (["--a", "Popularity", "--b", "Popularity"], "both sides are called Popularity"),
         (["--a", "Popularity", "--b", "Nobody"], "Nobody: neither a file or folder"),
         (["--a", "no/such/folder", "--b", "Random"], "no file or folder no/such/folder"),

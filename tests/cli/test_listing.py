@@ -82,6 +82,8 @@ def test_systems_are_listed_by_family_and_each_is_shown_in_full() -> None:
         assert "`" not in text
         assert max(map(len, text.splitlines())) <= 100
     assert "an integer >= 1" in said("systems", "UserKNN")
+    called = said("systems", "Item kNN")  # a name of line-ups, the one that an audit takes first
+    assert called.index("CoRatedItemKNNInFileOrder(") < called.index("CoRatedItemKNN(")
     for name in line_up_names():
         text = said("systems", name)
         assert [line.partition(" ")[2].strip() for line in text.splitlines()

@@ -383,6 +383,26 @@ def test_sure_flips_are_sure_on_both_sides(found):
         except ConfigError:
             continue
         assert sure[flips["universe"]].all()
+    clear = (found.table["low"] * found.table["high"] > 0).to_numpy() & sure.to_numpy()
+    signs = found.signs.copy()
+    signs[~clear[found.cross] | (found.cross < 0)] = 0
+    signs[(0,) * signs.ndim] = found.signs[(0,) * signs.ndim]
+    expected = brute_flips(signs[..., 0], (0,) * 6)
+    turned = found.flips(surely="turned")
+    assert {found.cross[(*place, 0)] for place in expected} == set(turned["universe"])
+
+
+def test_options_of_a_decision_divide_the_share_that_is_won(found):
+    """The same weights as in `shares`: of options that differ, the mean is the share of all."""
+    won, plain = found.shares().loc["decisions", "wins"], []
+    for axis, (decision, texts) in enumerate(found.options.items()):
+        distinct = found._distinct[axis]
+        shares = [found.won(decision, text) for text in texts]
+        known = [shares[at] for at in distinct if shares[at] is not None]
+        assert np.mean(known) == pytest.approx(won, abs=1e-6)
+        of_option = [np.take(found.signs, at, axis) for at in distinct]
+        plain.append(np.mean([(signs > 0).sum() / (signs != 0).sum() for signs in of_option]))
+    assert np.abs(np.array(plain) - won).max() > 0.001  # the twin: designs alike, without ties
 
 
 def test_the_joint_test_leaves_out_medians_and_counts_paired_tests_once(found):
