@@ -41,6 +41,9 @@ def test_a_path_may_have_an_equals_sign_of_its_own(tmp_path):
     assert side(str(folder)).parameters["path"] == str(folder)
     assert side(f"mine={folder}").parameters["path"] == str(folder)
     assert side(f"mine={folder}").name == "mine"
+    for name in ("Item kNN", "Popularity"):  # of a line-up, of a class
+        with pytest.raises(ConfigError, match=f"{name} is a system of the package"):
+            side(f"{name}={folder}")
     assert folds_of(str(folder), f"mine={folder}") == {}  # and is found at all
 
 
@@ -392,6 +395,19 @@ def test_the_page_says_what_samples_seeds_and_parts_decide(in_folds):
     assert "Popularity: Popularity (no settings but its own)." in page
 
 
+def test_what_needs_no_model_is_said_where_it_is_not_beaten():
+    def row(system, a, b):
+        return {"system": system, "a": {"lead": a, "low": a - 0.01, "high": a + 0.01},
+                "b": {"lead": b, "low": b - 0.01, "high": b + 0.01}}  # fmt: skip
+
+    said = auditing._beside_said("AB", [row("Popularity", 0.02, -0.05), row("Likes", 0.005, 0.0)])
+    assert said == (
+        "A is not surely ahead of Likes (lead +0.0050 [-0.0050, +0.0150]). "
+        "B is surely behind Popularity (lead -0.0500 [-0.0600, -0.0400])."
+    )
+    assert not auditing._beside_said("AB", [row("Popularity", 0.02, 0.0)])
+
+
 def test_other_designs_keep_the_readers_metric_beside_theirs():
     data = load_dataset("world(users=50,items=60)")
     hits, gains = own_design(data), own_design(data, metric="nDCG@10")
@@ -438,11 +454,11 @@ def test_the_one_option_that_keeps_a_sentence_open_is_named(in_folds):
     said = paragraph(0.2, 0.1, 0.3, without=without, shares=shares)
     assert said.startswith(
         '"A beats B" is open: A wins in fewer than 90 % of the designs. One option of one decision '
-        "alone keeps it open – which metric: x. Under it A loses in 50 % of the designs, under all "
-        "others it wins in 95 %: without that option the sentence holds. Under your design A is"
+        "alone keeps it open – which metric: x. Under it A loses in 50 % of the designs; its share "
+        "of all others is 95 %. Under your design A is"
     )
     misses = {**without, "misses": True}
-    assert "under all others it wins in 95 %. It counts misses: for hits the sentence holds." in (
+    assert "its share of all others is 95 %. It counts misses." in (
         paragraph(0.2, 0.1, 0.3, without=misses, shares=shares)
     )
     assert "ne option" not in paragraph(0.2, -0.1, 0.3, without=without, shares=shares)

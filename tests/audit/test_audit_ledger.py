@@ -160,7 +160,7 @@ def test_users_alone_are_what_resampled_users_are(audited, asks):
 
 def test_drawing_items_is_a_plain_loop(asks):
     """The hits of each item, as often as it was drawn, over all users."""
-    told, items = comparison.over_whom(asks)
+    told, items = comparison.over_whom(asks, asks.own)
     rows = {row["over"]: row for row in told}
     ratings = load_dataset(WORLD).ratings
     n_users, n_items = ratings.n_users, ratings.n_items
@@ -203,6 +203,7 @@ def test_a_metric_that_is_no_sum_over_items_says_so(asks):
     found = audit(WORLD, *PAIR, split="ratio 0.5", metric="RR", ledger=False,
                   options={"C2": ("metric: RR", "metric: P@10")})  # fmt: skip
     assert "resampling items needs a sum" in found.record["over whom"]
+    assert [row["over"] for row in found.record["over whom of hits"]] == ["users", "items", "both"]
     assert "Not for this design" in page_of(found.record)
     assert found.record["ledger"] == {"left out": True, "claims": None}
 

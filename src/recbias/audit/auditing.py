@@ -313,6 +313,7 @@ def _judged(
         n_tested=len(np.unique(np.concatenate([split.test.user for split in splits]))),
         kept_splits="" if trainable else _kept_splits(pair, design),
         samples=found["samples"],
+        beside=designs[0]["beside"],
     )
     return {
         "format": FORMAT,
@@ -619,6 +620,7 @@ def _trusted_said(weighed: Trusted) -> str:
     return (
         f"{text}\nchecked    in {called.n} comparisons in other worlds 90 % of this weight were on "
         f"one side, which was the better one in {called.right}"
+        + ("\ndecides    nothing: neither has 90 %" if weighed.says == "neither" else "")
     )
 
 
@@ -645,6 +647,7 @@ def _lines(
     n_tested: int,
     kept_splits: str,
     samples: Sequence[Mapping[str, Any]] = (),
+    beside: Sequence[Mapping[str, Any]] = (),
 ) -> list[str]:
     """Write the verdict as a paper can quote it: the answer, the own design, then all others."""
     a, b = names
@@ -657,6 +660,7 @@ def _lines(
         said,
         f"Under your design {_own_said(names, own, metric, n_tested)}",
         f"{_both_said(over_whom)}{_unserved_said(names, unserved)}".strip(),
+        _beside_said(names, beside),
         f"Of {multiverse['universes']:,} defensible designs ({multiverse['different']:,} different "
         f"lead{'s' * (multiverse['different'] != 1)}), the options of each decision weighing "
         f"alike, {a} wins in {percent(shares['wins'])} and loses in {percent(shares['loses'])}.",
@@ -665,6 +669,25 @@ def _lines(
         kept_splits,
     ]
     return [line for line in text if line]
+
+
+def _beside_said(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say where A is not surely above what needs no model, or B surely is below it."""
+    a, b = names
+    level = [row for row in rows if row["a"]["low"] <= 0]
+    below = [row for row in rows if row["b"]["high"] < 0]
+    said = [
+        f"{name} is {how} {' and '.join(_ahead_said(row, side) for row in found)}."
+        for name, side, how, found in ((a, "a", "not surely ahead of", level),
+                                       (b, "b", "surely behind", below))
+        if found
+    ]  # fmt: skip
+    return " ".join(said)
+
+
+def _ahead_said(row: Mapping[str, Any], side: str) -> str:
+    lead, low, high = (number_said(row[side][key], "+") for key in ("lead", "low", "high"))
+    return f"{row['system']} (lead {lead} [{low}, {high}])"
 
 
 def _samples_said(names: Sequence[str], ahead: int, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -685,16 +708,14 @@ def _samples_said(names: Sequence[str], ahead: int, rows: Sequence[Mapping[str, 
 
 
 def _without_said(a: str, without: Mapping[str, Any]) -> str:
-    """Say which option alone keeps a sentence from holding, and what holds without it."""
+    """Say which option alone keeps a sentence from holding, and what the share is without it."""
     decision, _, option = without["option"].partition(": ")
     text = (
         f" One option of one decision alone keeps it open – {decision[:1].lower()}{decision[1:]}: "
-        f"{option}. Under it {a} loses in {percent(without['loses'])} of the designs, under all "
-        f"others it wins in {percent(without['wins'])}"
+        f"{option}. Under it {a} loses in {percent(without['loses'])} of the designs; its "
+        f"share of all others is {percent(without['wins'])}."
     )
-    if without["misses"]:
-        return f"{text}. It counts misses: for hits the sentence holds."
-    return f"{text}: without that option the sentence holds."
+    return f"{text} It counts misses." if without["misses"] else text
 
 
 def _both_said(over_whom: Sequence[Mapping[str, Any]] | str) -> str:

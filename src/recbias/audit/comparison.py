@@ -199,7 +199,8 @@ def compared(asks: Comparison, chosen: Sequence[Case]) -> list[dict[str, Any]]:
     list of dict
         Of each design its words, protocol, metric, ``split`` if it is another than the reader's,
         and whether more is better; ``values`` by system: value, low, high; ``lead`` of the first
-        system, as `Difference`. Or the ``reason`` why it cannot be measured on these data.
+        system, as `Difference`. Of the reader's own ``beside``: the leads of both (``a``, ``b``)
+        over what needs no model. Or the ``reason`` why it cannot be measured on these data.
     """
     scored = " and ".join(system.name for system in asks.pair if is_scores(system))
     systems = [*asks.pair, *beside(asks.pair, asks.design)]
@@ -228,6 +229,16 @@ def compared(asks: Comparison, chosen: Sequence[Case]) -> list[dict[str, Any]]:
         ahead = asks.lead(results, case.metric)
         row["values"] = _values(results, asks.pair, case.metric, ahead)
         row["lead"] = ahead._asdict()
+        if case is chosen[0]:
+            row["beside"] = [
+                {
+                    "system": system.name,
+                    **{side: lead(results, (of, system), case.metric)._asdict()
+                       for side, of in zip("ab", asks.pair, strict=True)},
+                }
+                for system in systems[2:]
+                if system.name != CHANCE and system.name not in results.left_out
+            ]  # fmt: skip
         rows.append(row)
     return rows
 

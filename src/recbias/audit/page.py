@@ -187,7 +187,8 @@ def _first(record: Mapping[str, Any]) -> str:
         f"{_lines(sentence, [signal['name'] for signal in fired])}\n{warned}\n{_own_design(record)}"
         f'<p class="soft">{escape(record["data"]["title"])}: {escape(said["size"])}.</p>\n'
         f"<details><summary>The rule, fixed before any result</summary>"
-        f"<p>{escape(sentence['rule'])}</p></details>"
+        f"<p>{escape(sentence['rule'])} Fixed is the rule alone: table, seed and your design are "
+        "the choice of who ran this.</p></details>"
     )
 
 
@@ -335,7 +336,8 @@ def _multiverse(record: Mapping[str, Any]) -> str:
         )
         + "<p class='soft'>The verdict takes the first line: there each option of a decision "
         "counts the same, and in the second one that is part of more designs counts more. Surely: "
-        "p below 0.05 in the design's own test.</p>"
+        "p below 0.05 in the design's own test. Intervals of designs are of users drawn "
+        "again, that of your own lead is of its test.</p>"
         + turning
         + _together(found["joint p"])
         + _fold(

@@ -30,7 +30,8 @@ def side(text: str, *, min_rating: float = 4.0) -> System:
     Raises
     ------
     ConfigError
-        If it is none of these; says what was tried.
+        If it is none of these; says what was tried. If scores or a class of the reader's own are
+        called as a system of the package is.
     MissingData
         If a folder has no scores of folds.
 
@@ -54,7 +55,14 @@ def side(text: str, *, min_rating: float = 4.0) -> System:
         found = System(what, what)
     else:
         found = _of_line_ups(what, min_rating)
-    return found.replace(called) if called is not None else found
+    if called is None:
+        return found
+    if (_is_path(what) or ":" in what) and (called in algorithms() or systems_called(called)):
+        raise ConfigError(
+            f"{text}: {called} is a system of the package, and this is another one\n"
+            f"name yours so that they are told apart, as in '{called} (mine)={what}'"
+        )
+    return found.replace(called)
 
 
 _CLASS = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
