@@ -204,7 +204,7 @@ def test_a_metric_that_is_no_sum_over_items_says_so(asks):
                   options={"C2": ("metric: RR", "metric: P@10")})  # fmt: skip
     assert "resampling items needs a sum" in found.record["over whom"]
     assert [row["over"] for row in found.record["over whom of hits"]] == ["users", "items", "both"]
-    assert "Not for this design" in page_of(found.record)
+    assert "By P@10: RR is no sum over test items" in page_of(found.record)
     assert found.record["ledger"] == {"left out": True, "claims": None}
 
 
