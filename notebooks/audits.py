@@ -16,14 +16,14 @@
 # # Our own audits
 #
 # `recbias audit` says whether *A beats B* holds on given data, whatever one decides
-# ({ref}`rerun-audit`). Here it judges one sentence on every data set of the book that it was run on, as a reader
+# ({ref}`rerun-audit`). Here it judges one sentence on every data set of the book, as a reader
 # would: *the newest model of the [modern line-up](#sec-line-ups) beats counting*.
 #
 # **How the sentence was chosen**, before any result of it was known: of the line-up *What people run today* the
 # system of the latest publication (EASE, 2019) is said to beat the baseline that takes every rating as it is
 # (Popularity). Neither is known to depend on the processor. Four
 # sentences for each data set were planned, from the oldest kind of model to the newest. A first audit, of EASE against
-# BPR on Coat, showed how long one takes; so one sentence was kept, and MovieLens 1M has none yet.
+# BPR on Coat, showed how long one takes; so one sentence was kept.
 #
 # **How it was judged**: with the defaults of the command. P@10 of full lists, five folds, seed 1; liked is what
 # the book takes as liked on these data. The claims of the papers are left out (`--no-ledger`), as they have the

@@ -2,6 +2,7 @@
 
 import math
 import re
+import shutil
 import sys
 import warnings
 from types import SimpleNamespace
@@ -19,8 +20,9 @@ from recbias.audit.page import page_of, percent
 from recbias.audit.rule import answer, because
 from recbias.audit.sides import folds_of, side
 from recbias.audit.words import change_said, number_said, option_said
-from recbias.errors import ConfigError, DataWarning, TrainingError
+from recbias.errors import ConfigError, DataWarning, RecbiasError, TrainingError
 from recbias.metrics import parse_metric
+from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import FromScores, as_system
 
 PAIR = (System("A", "Popularity"), System("B", CHANCE))
@@ -384,17 +386,25 @@ def test_scores_say_that_the_split_was_not_varied(in_folds):
 
 
 def test_the_one_option_that_keeps_a_sentence_open_is_named(in_folds):
-    without = {"option": "Which metric: x", "wins": 0.95}
+    without = {"option": "Which metric: x", "wins": 0.95, "loses": 0.5, "misses": False}
     shares = {"decisions": {"wins": 0.889, "loses": 0.111}}
     said = paragraph(0.2, 0.1, 0.3, without=without, shares=shares)
-    assert "because of one option: without it – Which metric: x – A wins in 95 %" in said
-    assert "one option" not in paragraph(0.2, -0.1, 0.3, without=without, shares=shares)
+    assert said.startswith(
+        '"A beats B" is open: A wins in fewer than 90 % of the designs. One option of one decision '
+        "alone keeps it open – which metric: x. Under it A loses in 50 % of the designs, under all "
+        "others it wins in 95 %: without that option the sentence holds. Under your design A is"
+    )
+    misses = {**without, "misses": True}
+    assert "under all others it wins in 95 %. It counts misses: for hits the sentence holds." in (
+        paragraph(0.2, 0.1, 0.3, without=misses, shares=shares)
+    )
+    assert "ne option" not in paragraph(0.2, -0.1, 0.3, without=without, shares=shares)
     found = in_folds["multiverse"]
     assert found["shares"]["decisions"]["wins"] < 0.9
     assert found["without"] == {
         "option": "Which items are ranked: the user's own test ratings (condensed lists)",
-        "wins": 1.0,
-    }
+        "wins": 1.0, "loses": 1.0, "misses": False,
+    }  # fmt: skip
     assert re.search(r"condensed lists\): lead -0\.\d+ \[", found["flips said"][0])
 
 
@@ -480,3 +490,87 @@ def test_what_is_said_of_another_design_names_it_and_makes_no_list_short():
     full = {"Served@10": {"A": 1.0, "B": 1.0, CHANCE: 1.0}}
     fires = [signals.short(full, 10, [str(each.message)], PAIR).fires for each in caught]
     assert fires == [True, False, False, False]
+
+
+# ---- scores that do not fit
+
+FOLDS = "k-fold 3"
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """A table, and for each fold scores of all items, those of new pairs alone, and lists."""
+    rows = [(f"u{u}", f"i{i}", 1 + (u + i) % 5) for u in range(30) for i in range(9) if (u * i) % 4]
+    rows += [(f"u{u}", f"rare{u}", 5) for u in range(30)]
+    table = pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
+    folder = tmp_path_factory.mktemp("scores")
+    for fold, split in enumerate(dataset_splits(load_dataset(table), FOLDS, seed=1), start=1):
+        train, files = split.train, folder / f"fold-{fold}"
+        files.mkdir()
+        pairs = [(u, i) for u in range(train.n_users) for i in np.flatnonzero(train.item_counts())]
+        known = set(zip(train.user.tolist(), train.item.tolist(), strict=True))
+        scores = pd.DataFrame(
+            [(train.user_ids[u], train.item_ids[i], i, (u, i) in known) for u, i in pairs],
+            columns=["user_id", "item_id", "score", "known"],
+        )
+        new = scores[~scores.pop("known")]
+        scores.to_csv(files / "all.csv", index=False)
+        new.to_csv(files / "new.csv", index=False)
+        new.rename(columns={"score": "rank"}).to_csv(files / "lists.csv", index=False)
+    return table, folder
+
+
+def edited(column, text):
+    """Set a field of the second row of the last fold."""
+
+    def edit(folder, name):
+        table = pd.read_csv(folder / "fold-3" / name, dtype=str)
+        table.loc[1, column] = text
+        table.to_csv(folder / "fold-3" / name, index=False)
+
+    return edit
+
+
+def exchanged(folder, name):
+    first, last = (folder / f"fold-{n}" / name for n in (1, 3))
+    contents = first.read_bytes(), last.read_bytes()
+    last.write_bytes(contents[0])
+    first.write_bytes(contents[1])
+
+
+def unbroken(folder, name):
+    pass
+
+
+@pytest.mark.parametrize(("name", "fault", "said"), [
+    ("all.csv", edited("score", "nan"),
+     r"fold-3/all\.csv:3: fold 3, user u0, item \w+: 'nan' is no finite number, in column 'score'"
+     r"\nwrite numbers"),
+    ("lists.csv", edited("rank", "-"), r"lists\.csv:3: fold 3, user u0, .*'-' is no finite"),
+    ("all.csv", edited("item_id", "zz"), r"csv:3: fold 3, user u0, item zz: .* no such item\n"),
+    ("new.csv", edited("user_id", "zz"), r"csv:3: fold 3, user zz, .* no such user\n"),
+    ("all.csv", exchanged,
+     r"fold-1/all\.csv:\d+: fold 1, user u0, item rare\d+: training has no rating of the item, "
+     r".*\nis it the file of fold 3\? put each file"),
+    ("new.csv", exchanged,
+     r"fold-1/new\.csv:\d+: fold 1, user \w+, item \w+: the user has the item in training, and "
+     r"the file has \d+ such .*\nis it the file of fold 3\?"),
+    ("lists.csv", exchanged, r"fold-1/lists\.csv:\d+: fold 1, .* of the user's training ratings\n"),
+    *((name, unbroken, "trained") for name in ("all.csv", "new.csv", "lists.csv")),
+])  # fmt: skip
+def test_scores_that_do_not_fit_are_refused_before_anything_is_trained(
+    name, fault, said, scored, tmp_path, monkeypatch
+):
+    def train(*_, **__):
+        raise TrainingError("trained")
+
+    monkeypatch.setattr(comparison, "run", train)
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "cells"))
+    table, folder = scored
+    folder = shutil.copytree(folder, tmp_path / "scores")
+    fault(folder, name)
+    mine = f"mine={folder}/fold-{{fold}}/{name}"
+    for pair in ((mine,), ("EASE", mine)):  # against all baselines, and as the second side
+        with pytest.raises(RecbiasError, match=said):
+            audit(table, *pair, split=FOLDS, ledger=False)
+    assert (tmp_path / "cells").exists() == (said == "trained")

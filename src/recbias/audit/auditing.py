@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from recbias.audit import comparison, signals
 from recbias.audit.comparison import Comparison, Difference
-from recbias.audit.design import DEFAULT_METRIC, around, only_ties, own_design
+from recbias.audit.design import DEFAULT_METRIC, around, is_of_misses, only_ties, own_design
 from recbias.audit.ledger import Ruling, judged_claims
 from recbias.audit.page import check_book, page_of, percent
 from recbias.audit.rule import EXIT_CODES, SHARE, answer, because, rule_said
@@ -37,8 +37,9 @@ from recbias.experiment.store import write_atomically
 from recbias.metrics import Metric
 from recbias.multiverse import Trusted, Universes, trusted, universes
 from recbias.multiverse.summary import balanced_weights
+from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
-from recbias.recommenders import System, as_system, line_up
+from recbias.recommenders import FromScores, System, as_system, line_up
 from recbias.recommenders.base import algorithm, is_own
 from recbias.trust import Shape, fit_relation
 
@@ -168,7 +169,7 @@ def audit(
     Raises
     ------
     ConfigError, DataError, MissingData, TrainingError
-        As `recbias.run`.
+        As `recbias.run`; scores that do not fit are refused before anything is trained.
 
     Examples
     --------
@@ -183,22 +184,26 @@ def audit(
     design = own_design(loaded, protocol, metric, split, seed, select)
     least = design.protocol.min_rating
     first = _side(a, least)
+    second = None if b is None else _side(b, least)
+    kept = Selection.parse(str(design.select)).of(loaded, seed=design.seed)
+    splits = dataset_splits(kept, str(design.split), seed=design.seed)
+    for system in filter(None, (first, second)):
+        if is_scores(system) and isinstance(scores := system.build(), FromScores):
+            scores.check(splits)
     baselines: dict[str, Any] = {}
-    if b is None:
+    if second is None:
         alone = Comparison(dataset, (first, first), design, workers, data_dir)
         second, values, against = comparison.strongest(
             alone, line_up("modern", min_rating=least)[1:]
         )
         baselines = {"baselines": values, "against": against}
-    else:
-        second = _side(b, least)
     if first.name == second.name:
         raise ConfigError(
             f"both sides are called {first.name}\nname them: --a mine=PATH, or --b theirs=PATH"
         )
     with _held(workers, first, second) as held:
         asks = Comparison(dataset, (first, second), design, held, data_dir)
-        record = _judged(asks, loaded, options, ledger)
+        record = _judged(asks, loaded, kept, splits, options, ledger)
     return Audit(_plain({**record, "book": book, **baselines}))
 
 
@@ -218,7 +223,12 @@ def _side(given: Any, min_rating: float) -> System:
 
 
 def _judged(
-    asks: Comparison, loaded: Dataset, options: Mapping[str, Sequence[str]] | None, ledger: bool
+    asks: Comparison,
+    loaded: Dataset,
+    kept: Dataset,
+    splits: Sequence[Split],
+    options: Mapping[str, Sequence[str]] | None,
+    ledger: bool,
 ) -> dict[str, Any]:
     """Go through all parts, the reader's own design first."""
     pair, design = asks.pair, asks.design
@@ -230,8 +240,6 @@ def _judged(
     if options is None:
         tied = only_ties(loaded, least)
         options = around(design, loaded, trainable=trainable, whole_lists=whole)
-    kept = Selection.parse(str(design.select)).of(loaded, seed=design.seed)
-    splits = dataset_splits(kept, str(design.split), seed=design.seed)
     seeds = [design.seed + further for further in range(1, _SEEDS)] if trainable else []
     parts: dict[str, Callable[[], Any]] = {
         "your design": lambda: asks.run(asks.own),
@@ -474,7 +482,7 @@ def _said(found: Universes, dataset: Dataset, min_rating: float) -> dict[str, An
             for each, lead in zip(changed, leads, strict=True)
         ],
         "no start": reason,
-        "without": _without_least(found, by_option, float(shares["wins"]["decisions"])),
+        "without": _without_one(found, float(shares["wins"]["decisions"])),
         "curve": _points(found.table),
         "by option": by_option,
         "importance": {  # of what has no second option nothing can be said
@@ -504,34 +512,33 @@ def _turned(row: Mapping[Any, Any]) -> str:
     return f": lead {lead} [{', '.join(ends)}]{sure}"
 
 
-def _without_least(
-    found: Universes, by_option: Mapping[str, Mapping[str, float | None]], won: float
-) -> dict[str, Any] | None:
-    """Give the share that A wins without the one option, not the reader's, that it wins least by.
+def _without_one(found: Universes, won: float) -> dict[str, Any] | None:
+    """Give the one option, not the reader's, without which A wins most, and how both sides do.
 
-    None where it wins in as many as the rule asks for, or no share rises that far.
+    None where A wins in as many as the rule asks for with it, or in fewer without it.
     """
     if round(won, 9) >= SHARE:
         return None
-    options = [
-        (share, decision, option)
-        for decision, by in by_option.items()
-        for option, share in list(by.items())[1:]
-        if share is not None and len(by) > 1
-    ]
-    if not options:
+    weights = balanced_weights(found.cross >= 0)
+    rest: dict[tuple[int, int], float] = {}
+    for axis in range(weights.ndim):
+        others = tuple(other for other in range(weights.ndim) if other != axis)
+        share = weights.sum(axis=others)
+        left = won - (weights * (found.signs > 0)).sum(axis=others)
+        rest |= {(axis, at): left[at] / (1 - share[at])
+                 for at in range(1, len(share)) if 0 < share[at] < 1}  # fmt: skip
+    if not rest:
         return None
-    _, decision, option = min(options, key=lambda row: row[0])
-    axis = list(found.options).index(decision)
-    texts = [text or "none" for text in found.options[decision]]
-    kept = [place for place, text in enumerate(texts) if text != option]
-    known = np.take(found.cross >= 0, kept, axis=axis)
-    weights = balanced_weights(known) if known.any() else np.zeros(known.shape)
-    wins = float(weights[np.take(found.signs, kept, axis=axis) > 0].sum())
+    axis, at = max(rest, key=rest.__getitem__)
+    kept = np.delete(found.signs, at, axis=axis)
+    known = np.delete(found.cross >= 0, at, axis=axis)
+    wins = float(balanced_weights(known)[kept > 0].sum())
     if round(wins, 9) < SHARE:
         return None
-    said = f"{decision_said(decision)}: {option_said(decision, '' if option == 'none' else option)}"
-    return {"option": said, "wins": wins}
+    (decision, texts), alone = [*found.options.items()][axis], np.take(weights, at, axis=axis)
+    loses = alone[np.take(found.signs, at, axis=axis) < 0].sum() / alone.sum()
+    words = f"{decision_said(decision)}: {option_said(decision, texts[at])}"
+    return {"option": words, "wins": wins, "loses": float(loses), "misses": is_of_misses(texts[at])}
 
 
 def _trusted_said(weighed: Trusted) -> str:
@@ -576,6 +583,8 @@ def _paragraph(
     shares = multiverse["shares"]["decisions"]
     why = because(a, own.low, own.high, shares["wins"], shares["loses"])
     said = f'"{a} beats {b}" {verdict if verdict != "open" else "is open"}: {why}.'
+    if (without := multiverse["without"]) and verdict == "open" and own.low > 0:
+        said += _without_said(a, without)
     text = (
         f"{said} Under your design {_own_said(names, own, metric, n_tested)} "
         f"{_both_said(over_whom)}{_unserved_said(names, unserved)}"
@@ -584,11 +593,6 @@ def _paragraph(
         f"alike, {a} wins in {percent(shares['wins'])} and loses in {percent(shares['loses'])}."
         f"{f' {kept_splits}' if kept_splits else ''}"
     )
-    if (without := multiverse["without"]) and verdict == "open" and own.low > 0:
-        text += (
-            f" It is open because of one option: without it – {without['option']} – {a} wins in "
-            f"{percent(without['wins'])}, and the sentence would hold."
-        )
     if multiverse["no start"]:
         return f"{text} Nobody wins in the first of them, so that no change turns the winner."
     changes = multiverse["changes"]
@@ -603,6 +607,19 @@ def _paragraph(
         f"{text} {number} enough to turn the winner – {multiverse['flips said'][0]}"
         f"{others if n_flips > 1 else ''}."
     )
+
+
+def _without_said(a: str, without: Mapping[str, Any]) -> str:
+    """Say which option alone keeps a sentence from holding, and what holds without it."""
+    decision, _, option = without["option"].partition(": ")
+    text = (
+        f" One option of one decision alone keeps it open – {decision[:1].lower()}{decision[1:]}: "
+        f"{option}. Under it {a} loses in {percent(without['loses'])} of the designs, under all "
+        f"others it wins in {percent(without['wins'])}"
+    )
+    if without["misses"]:
+        return f"{text}. It counts misses: for hits the sentence holds."
+    return f"{text}: without that option the sentence holds."
 
 
 def _both_said(over_whom: Sequence[Mapping[str, Any]] | str) -> str:

@@ -15,7 +15,7 @@ from recbias.multiverse import default_options
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import SplitRule
 
-__all__ = ["DEFAULT_METRIC", "around", "only_ties", "own_design"]
+__all__ = ["DEFAULT_METRIC", "around", "is_of_misses", "only_ties", "own_design"]
 
 DEFAULT_METRIC = "P@10"
 
@@ -171,6 +171,18 @@ def only_ties(dataset: Dataset, min_rating: float) -> dict[str, tuple[str, ...]]
 
 _MISSES = ("antiP", "AUC")
 """Metrics of what is rated and not liked."""
+
+
+def is_of_misses(text: str) -> bool:
+    """Tell whether an option is a metric that counts misses alone.
+
+    Examples
+    --------
+    >>> is_of_misses("metric: antiP@10"), is_of_misses("metric: AUC"), is_of_misses("condensed")
+    (True, False, False)
+    """
+    name, _, metric = text.partition(": ")
+    return name == "metric" and parse_metric(metric).name == "antiP"
 
 
 def _looks_deep(text: str) -> bool:

@@ -37,7 +37,7 @@ CHAPTER = "audits"
 """Name of the notebook, under which its results are stored."""
 
 PAIRS: Mapping[str, Sequence[tuple[str, str]]] = dict.fromkeys(
-    ("ml-100k", "ml-latest-small", "filmtrust", "coat", "cm100k"),
+    ("ml-1m", "ml-100k", "ml-latest-small", "filmtrust", "coat", "cm100k"),
     (("EASE", "Popularity"),),
 )
 """By data set which system of `line_up("modern")` is said to beat which."""

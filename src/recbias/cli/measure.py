@@ -100,10 +100,11 @@ def measure(
 
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         raise ConfigError(f"--out {out}: expected a file in a folder that is there")
-    systems, said = [], []
+    recommenders, systems, said = [], [], []
     for text in scores:
         called, equals, path = text.partition("=")
         recommender = FromScores(path if equals else text, column=score, rank=rank)
+        recommenders.append(recommender)
         system = as_system(recommender)
         systems.append(system.replace(called) if equals else system)
         said.append(f"{systems[-1].name} is read from {recommender.described()}")
@@ -123,7 +124,10 @@ def measure(
         )
         dataset = Selection.parse(grid.select).of(dataset, seed=grid.seed)
         with warnings_said():
-            warn_of_other_share(dataset_splits(dataset, grid.split, seed=grid.seed))
+            splits = dataset_splits(dataset, grid.split, seed=grid.seed)
+            warn_of_other_share(splits)
+            for recommender in recommenders:
+                recommender.check(splits)
             results = run_grid(grid, workers=workers)
     if out is not None:
         write_atomically(out, results.values.to_csv(index=False).encode())

@@ -22,6 +22,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
+from recbias._system.memory import give_back
 from recbias._system.places import cells_dir
 from recbias.data.datasets.tables import (
     USUAL_NAMES,
@@ -92,6 +93,8 @@ _OTHER_WORDS = frozenset(
     | {"when", "at"}
 )
 """A column whose name ends so orders no list."""
+_TELLING = 20
+"""Ratings that tell a fold: that so many are in another one's test by chance happens to nobody."""
 
 
 class FromScores:
@@ -222,10 +225,35 @@ class FromScores:
         files = _files(self.path)
         if _digest(files) != self.digest:
             raise DataError(f"{self.path}: the files changed since they were named; run it again")
-        file = files[self.fold]
         _compare_split(self.path, self.fold, train)
-        self._fitted = read_scores(file, self.column, self.rank, fold=self.fold).fitted(train)
+        table = read_scores(files[self.fold], self.column, self.rank, fold=self.fold)
+        self._fitted = table.fitted(train)
         return self
+
+    def check(self, splits: Sequence[Split]) -> None:
+        """Read the file of each fold once, before anything is trained, and refuse what cannot be.
+
+        A file of all items for all users tells nothing of its fold; others do, see Raises.
+
+        Parameters
+        ----------
+        splits : sequence of Split
+            All folds.
+
+        Raises
+        ------
+        DataError
+            As `at_fold` and `fit`. And for a file of another fold: it has training ratings of its
+            own, 20 or more, and none of the other's; or for each user just the items of the
+            other's training, of which its own lacks some, and not all of its own.
+        """
+        self.at_fold(0, len(splits))
+        for fold, (file, split) in enumerate(zip(_files(self.path), splits, strict=True)):
+            _compare_split(self.path, fold, split.train)
+            table = read_scores(file, self.column, self.rank, fold=fold)
+            _refuse_other_fold(table, table.fitted(split.train), splits, fold)
+            del table
+            give_back()
 
     def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
         """Give the scores of the file; see `recbias.recommenders.Recommender.score`."""
@@ -1017,3 +1045,46 @@ def _compare_split(path: str, fold: int, train: Ratings) -> None:
             f"its {RECORD} says: {record.get('rule')}, seed {record.get('seed')}; measure that "
             "split, or write the folds anew"
         )
+
+
+def _refuse_other_fold(
+    table: ScoreTable, fitted: Elsewhere, splits: Sequence[Split], fold: int
+) -> None:
+    """Refuse the scores of a fold that tell that they were computed on another one."""
+    train, test = splits[fold].train, splits[fold].test
+    users = np.repeat(np.arange(train.n_users), np.diff(fitted.starts))
+    pairs = np.sort(users * train.n_items + fitted.items)
+
+    def scored(ratings: Ratings) -> npt.NDArray[np.int64]:
+        rows = ratings.user.astype(np.int64) * train.n_items + ratings.item
+        return rows[pairs[np.searchsorted(pairs[:-1], rows)] == rows]
+
+    has = np.bincount(fitted.items, minlength=train.n_items) > 0
+    trained, learned, tested = scored(train), train.item_counts() > 0, test.item_counts() > 0
+    unlearned = pairs[~learned[pairs % train.n_items]]
+    # Of items of the test alone, in two folds, the other one's training has just the same.
+    is_whole = len(pairs) == has.sum() * len(np.unique(users)) and (has != tested).any()
+    is_strange = is_whole and len(unlearned) and (learned & ~has).any()
+    for other, split in enumerate(splits):
+        if other == fold:
+            continue
+        if len(trained) >= _TELLING and not len(scored(split.train)):
+            pair = trained[0]
+            found = f"{len(trained):,} such ratings and none of the training of fold {other + 1}"
+            problem = f"the user has the item in training, and the file has {found}"
+            remedy = "leave out training ratings"
+        elif is_strange and (has == (split.train.item_counts() > 0)).all():
+            pair = unlearned[0]
+            problem = (
+                "training has no rating of the item, and the file has for each user just the items "
+                f"that the training of fold {other + 1} has"
+            )
+            remedy = "score all items that its training has"
+        else:
+            continue
+        rows_user, rows_item = table.places(train)
+        table.where.refuse(
+            int(np.argmax(rows_user * train.n_items + rows_item == pair)), problem,
+            f"is it the file of fold {other + 1}? put each file into its own fold; if it is the "
+            f"right one, {remedy}",
+        )  # fmt: skip
