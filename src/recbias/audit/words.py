@@ -122,7 +122,7 @@ def turning_said(names: Sequence[str], found: Mapping[str, Any]) -> list[str]:
     --------
     >>> found = {"no start": "", "ahead": 1, "changes": 2, "flips said": ["x", "y"],
     ...          "sure changes": 3, "sure said": ["z"]}
-    >>> print(*turning_said("AB", found), sep="\\n")
+    >>> print(*turning_said("AB", found), sep="\n")
     No single decision, changed alone, puts B ahead; 2 changes together do – x – or one other.
     The nearest sure reversal takes 3 changes – z.
     """

@@ -158,8 +158,8 @@ def systems_called(name: str, *, min_rating: float = 4.0) -> dict[str, System]:
 
     Examples
     --------
-    >>> {line: system.algorithm for line, system in systems_called("Item kNN").items()}
-    {'mccrs20': 'CoRatedItemKNNInFileOrder'}
+    >>> [(line, system.algorithm) for line, system in systems_called("Item kNN").items()]
+    [('mccrs20', 'CoRatedItemKNNInFileOrder'), ('atm15', 'CoRatedItemKNN')]
     """
     return {
         line: system
