@@ -318,7 +318,7 @@ def _multiverse(record: Mapping[str, Any]) -> str:
     more = f"<li>and {len(flips) - 12} more</li>" if len(flips) > 12 else ""
     told = turning_said(names, found) if "ahead" in found else []
     turning = f"<p>{escape(' '.join(told))}</p>" if told else ""
-    if flips:
+    if len(flips) > 1:
         turning += (
             f"<p>What puts the other ahead with {found['changes']} "
             f"change{'s' * (found['changes'] != 1)}:</p><ul>{listed}{more}</ul>"
