@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import wraps
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -18,6 +20,8 @@ class Checked:
         Whether the answer is right.
     text
         What the reader sees.
+    call
+        The call of the check with its numbers written out, if they are of the reader's own data.
 
     Examples
     --------
@@ -29,12 +33,18 @@ class Checked:
 
     is_right: bool
     text: str
+    call: str = ""
 
     def __bool__(self) -> bool:
         return self.is_right
 
     def __repr__(self) -> str:
-        return self.text
+        if not self.call:
+            return self.text
+        return (
+            f"{self.text}\nGrading reads no file and trains no system. Hand in your numbers: below "
+            f"the import, leave this call alone.\n{self.call}"
+        )
 
 
 def right(text: str) -> Checked:
@@ -85,6 +95,45 @@ def as_list(answer: Any) -> Any:
     """
     to_list = None if isinstance(answer, type) else getattr(answer, "tolist", None)
     return to_list() if callable(to_list) else answer
+
+
+def _plain(answer: Any) -> Any:
+    """Give an answer as what Python writes it with: numbers, lists, tuples."""
+    answer = as_list(answer)
+    if isinstance(answer, list | tuple):
+        parts = map(_plain, answer)
+        return list(parts) if isinstance(answer, list) else tuple(parts)
+    return (
+        float(answer) if isinstance(answer, Real) and not isinstance(answer, Integral) else answer
+    )
+
+
+def on_own_data(check: Callable[..., Checked]) -> Callable[..., Checked]:
+    """Make a check say of a right answer how it is handed in, whatever computed its numbers.
+
+    Examples
+    --------
+    >>> @on_own_data
+    ... def check_share(*, share):
+    ...     return right("so it is.") if share else not_yet("count again.")
+    >>> import numpy as np
+    >>> check_share(share=np.float64(0.5))
+    Right: so it is.
+    Grading reads no file and trains no system. Hand in your numbers: below the import, leave this
+    call alone.
+    check_share(share=0.5)
+    >>> check_share(share=0)
+    Not yet: count again.
+    """
+
+    @wraps(check)
+    def checked(**answers: Any) -> Checked:
+        plain = {name: _plain(answer) for name, answer in answers.items()}
+        found = check(**plain)
+        written = ", ".join(f"{name}={answer!r}" for name, answer in plain.items())
+        return replace(found, call=f"{check.__name__}({written})") if found else found
+
+    return checked
 
 
 def called(function: Callable[..., Any], *arguments: object) -> float | Checked:

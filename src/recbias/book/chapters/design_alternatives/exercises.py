@@ -13,6 +13,7 @@ from recbias.book.exercises import (
     is_near,
     is_number,
     not_yet,
+    on_own_data,
     right,
     unfit,
 )
@@ -261,6 +262,7 @@ def check_lemma_broken(
 
 
 # -- two designs on one's own data -----------------------------------------------------------------
+@on_own_data
 def check_own_designs(
     *,
     p_ar: float,

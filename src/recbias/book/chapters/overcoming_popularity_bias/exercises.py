@@ -8,12 +8,12 @@ from itertools import groupby
 
 from recbias.book.exercises import (
     Checked,
-    as_list,
     called,
     instead_of,
     is_near,
     is_number,
     not_yet,
+    on_own_data,
     right,
     unfit,
 )
@@ -246,6 +246,7 @@ def check_two_items(*, tested: Sequence[float], left: Sequence[float], factor: f
 
 
 # -- a uniform test on one's own data --------------------------------------------------------------
+@on_own_data
 def check_own_uniform(
     *,
     plain: Sequence[float],
@@ -263,7 +264,6 @@ def check_own_uniform(
     ... )
     Not yet: kept: it is lead_uniform over lead_plain, 0.0909.
     """
-    plain, uniform = as_list(plain), as_list(uniform)
     for name, pair in (("plain", plain), ("uniform", uniform)):
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             return not_yet(f"{name}: two numbers, of Popularity and Random, in place of the dots.")

@@ -10,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from recbias.book.exercises import Checked, as_list, called, instead_of, is_number, not_yet, right
+from recbias.book.exercises import (
+    Checked,
+    as_list,
+    called,
+    instead_of,
+    is_number,
+    not_yet,
+    on_own_data,
+    right,
+)
 from recbias.data.simulation import CountOptions, count_world, make_world
 from recbias.errors import ConfigError
 
@@ -206,6 +215,7 @@ def check_kept(kept: Mapping[str, Any]) -> Checked:
 
 
 # -- how steep one's own data are ------------------------------------------------------------------
+@on_own_data
 def check_own_counts(*, counts: Sequence[int], tenth: float) -> Checked:
     """Check which share of the ratings of a table lies on the most popular tenth of its items.
 
@@ -214,7 +224,6 @@ def check_own_counts(*, counts: Sequence[int], tenth: float) -> Checked:
     >>> check_own_counts(counts=[30, 5, *[1] * 18], tenth=35)
     Not yet: tenth: a share, from 0 to 1; of 53 ratings the first 2 items have how many?
     """
-    counts = as_list(counts)
     if isinstance(counts, str) or not isinstance(counts, Sequence) or ... in counts:
         return not_yet("counts: give the number of ratings of each item in place of the dots.")
     if not all(is_number(count) and count == int(count) and count > 0 for count in counts):

@@ -13,6 +13,7 @@ from recbias.book.exercises import (
     is_near,
     is_number,
     not_yet,
+    on_own_data,
     right,
     unfit,
 )
@@ -223,6 +224,7 @@ def check_shared(*, most: float, least: float) -> Checked:
 
 
 # -- one's own data, thinned out -------------------------------------------------------------------
+@on_own_data
 def check_own_thinned(
     *,
     kept: float,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-from recbias.book.exercises import Checked, as_list, called, is_number, not_yet, right, unfit
+from recbias.book.exercises import Checked, called, is_number, not_yet, on_own_data, right, unfit
 from recbias.errors import ConfigError
 
 
@@ -207,6 +207,7 @@ def check_roles(answers: Mapping[str, Any]) -> Checked:
 
 
 # -- what one's own lists may be -------------------------------------------------------------------
+@on_own_data
 def check_own_bounds(
     *, n: int, a: Sequence[float], b: Sequence[float], ends: Sequence[float], surely: str
 ) -> Checked:
@@ -222,7 +223,6 @@ def check_own_bounds(
         return not_yet(told)
     if n < 1:
         return not_yet("n: a list has 1 item at least.")
-    a, b, ends = as_list(a), as_list(b), as_list(ends)
     for name, pair in (("a", a), ("b", b)):
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             return not_yet(f"{name}: hits and misses of a list, on average, in place of the dots.")
