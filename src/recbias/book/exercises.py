@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import wraps
 from numbers import Integral, Real
 from typing import Any
@@ -166,6 +167,34 @@ def unfit(answers: Mapping[str, object], largest: float = math.inf) -> str:
             most = f"from 0 to {largest:g}" if math.isfinite(largest) else "0 or more"
             return f"{name}: {answer:g} is not {most}."
     return ""
+
+
+def is_exact(answer: float, wanted: float | Fraction) -> bool:
+    """Tell whether a computed number is another one, be it in single precision.
+
+    Examples
+    --------
+    >>> is_exact(0.33333334, 1 / 3), is_exact(0.333, 1 / 3)
+    (True, False)
+    """
+    return abs(answer - wanted) <= 1e-6
+
+
+def inexact(answer: float, wanted: float | Fraction, told: str) -> Checked:
+    """Say of a function's value what is told of it, or that it is right but for its rounding.
+
+    Examples
+    --------
+    >>> inexact(0.667, 2 / 3, "expected(3, 1, 1) gives 0.667. Count again.")
+    Not yet: expected(3, 1, 1) gives 0.667: right but rounded. Return it unrounded.
+    >>> inexact(0.5, 2 / 3, "expected(3, 1, 1) gives 0.5. Count again.")
+    Not yet: expected(3, 1, 1) gives 0.5. Count again.
+    """
+    roundings = [float(round(wanted, digits)) for digits in range(2, 6)]
+    if answer not in (0, 1) and any(abs(answer - each) < 1e-7 for each in roundings):
+        call = told.partition(" gives ")[0]
+        return not_yet(f"{call} gives {answer:g}: right but rounded. Return it unrounded.")
+    return not_yet(told)
 
 
 def is_near(answer: float, wanted: float, share: float = 0.01) -> bool:

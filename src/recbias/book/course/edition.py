@@ -219,7 +219,9 @@ def answer_sheet(title: str, tasks: Sequence[Task]) -> NotebookNode:
             "Leave the first line of each cell, by which it is found, and the last call, by which "
             "it is handed in. What a cell uses stands in that cell; cells that you add are not "
             "read. Where answers are graded there are Python, numpy, scipy and pandas: no files, "
-            "no network, and of recbias only the check.",
+            "no network, and of recbias only the check. So compute on your own data where you "
+            "like, and hand in numbers: if they are right, the check writes the call that holds "
+            "them.",
             id="how",
         )
     ]
