@@ -252,7 +252,7 @@ def test_two_commands_give_the_folder_and_mark_twenty_planted_answers(tmp_path: 
     assert sorted(path.name for path in (tmp_path / "students").iterdir()) == [
         "README.md", "answers", "data", wheel.name, "requirements.txt",
     ]  # fmt: skip
-    counts = read_csv(tmp_path / "students" / "data" / "synthetic.csv").item.value_counts()
+    counts = read_csv(tmp_path / "students" / "data" / "synthetic.csv").item_id.value_counts()
     copied = check_own_counts(counts=counts, tenth=counts[:167].sum() / counts.sum())
     assert repr(copied).endswith("of the table that came with the course. Take your own.")
     assert check_own_counts(counts=counts[1:], tenth=counts[1:168].sum() / counts[1:].sum())
