@@ -464,7 +464,7 @@ def _readme(chapters: Sequence[Chapter], infos: Sequence[DatasetInfo], sheets_on
     )
     return f"""# Biases in offline recommender evaluation: a course
 
-Install it once, in this folder, with Python 3.11 or later:
+Install it once, in this folder, with Python 3.11 or later; it takes some minutes and 1.2 GB:
 
 ```bash
 python3 -m venv .venv && .venv/bin/pip install -r requirements.txt

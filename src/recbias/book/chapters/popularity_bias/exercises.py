@@ -167,11 +167,12 @@ def check_printed(*, flattest: Sequence[int], steepest: Sequence[int]) -> Checke
 
 
 # -- a world without taste -------------------------------------------------------------------------
+_OF_ALL = "share of five stars among all ratings"
 _ASKED = (
     "ratings of each item",
     "ratings of each user",
     "who rated what",
-    "share of five stars among all ratings",
+    _OF_ALL,
     "share of five stars of each item",
 )
 
@@ -195,7 +196,7 @@ def _kept() -> dict[str, bool]:
         "ratings of each item": bool((source.item_counts() == world.item_counts()).all()),
         "ratings of each user": bool((source.user_counts() == world.user_counts()).all()),
         "who rated what": bool(np.array_equal(pairs[0], pairs[1])),
-        "share of five stars among all ratings": bool(abs(fives[1] - fives[0]) < 3 * error),
+        _OF_ALL: bool(abs(fives[1] - fives[0]) < 3 * error),
         "share of five stars of each item": bool((of_items[0] == of_items[1]).all()),
     }
 
@@ -222,6 +223,8 @@ def check_kept(kept: Mapping[str, Any]) -> Checked:
         name for name in _ASKED if name not in open_yet and answers[name] != _kept()[name]
     ]:
         remarks.append(f"{', '.join(wrong)}: not so.")
+    if _OF_ALL in wrong:  # the worlds of the chapter's figures take theirs from one data set
+        remarks.append("This world draws stars from the mix of the dataset whose counts it has.")
     if open_yet:
         others = [name for name in open_yet if answers.get(name) not in (None, ...)]
         remarks.append(
