@@ -178,7 +178,16 @@ def test_each_prediction_has_its_cell_and_tasks_come_as_on_the_page(name: str) -
     numbers = [float(task.number) for task in tasks_of(name)]
     assert numbers == sorted(numbers)
     told = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
-    for phrase in ("easy to hard", "fold out", "(fig-", "(how)", "(why)", "(more)", "Seealso"):
+    for phrase in (
+        "easy to hard",
+        "fold out",
+        "(fig-",
+        "(how)",
+        "(why)",
+        "(more)",
+        "Seealso",
+        "On your data",
+    ):
         assert phrase not in told, phrase
 
 
