@@ -190,7 +190,7 @@ def inexact(answer: float, wanted: float | Fraction, told: str) -> Checked:
     >>> inexact(0.5, 2 / 3, "expected(3, 1, 1) gives 0.5. Count again.")
     Not yet: expected(3, 1, 1) gives 0.5. Count again.
     """
-    roundings = [float(round(wanted, digits)) for digits in range(2, 6)]
+    roundings = [round(float(wanted), digits) for digits in range(2, 6)]
     if answer not in (0, 1) and any(abs(answer - each) < 1e-7 for each in roundings):
         call = told.partition(" gives ")[0]
         return not_yet(f"{call} gives {answer:g}: right but rounded. Return it unrounded.")

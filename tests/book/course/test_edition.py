@@ -124,6 +124,8 @@ def executed(answer: str = "Two, {numref}`fig-a`.") -> NotebookNode:
         data={"application/papermill.record/image/svg+xml": "<svg/>"},
         metadata={"scrapbook": {"name": "fig_a"}},
     )
+    html = {"text/html": '<b><a href="#bcc17-t2">BCC17-T2</a></b>'}
+    cards = nbformat.v4.new_output("display_data", data=html)
     lead = '# Q?\n\nA is B.\n<span class="finding">It is 3.9.</span>\n\n**Do** it.\n\n'
     lead += "```{glue:figure} fig_a\n:name: fig-a\n\nSeen.\n```"
     asked = "::::{predict} How many?\n- one\n- two,\n  or so\n\n%s\n\n:::{right} 1 2\n:::\n::::"
@@ -132,6 +134,7 @@ def executed(answer: str = "Two, {numref}`fig-a`.") -> NotebookNode:
         nbformat.v4.new_markdown_cell("**After this chapter you can** count."),
         nbformat.v4.new_code_cell("show()", outputs=[figure], metadata={"tags": ["remove-output"]}),
         nbformat.v4.new_markdown_cell(f"First.\n\n{asked % answer}\n\n{asked % 'No.'}\n\nThen."),
+        nbformat.v4.new_code_cell("cards()", outputs=[cards]),
     ]
     return nbformat.v4.new_notebook(cells=cells)
 
@@ -139,7 +142,8 @@ def executed(answer: str = "Two, {numref}`fig-a`.") -> NotebookNode:
 def test_below_each_prediction_one_commits_oneself_and_the_lead_waits() -> None:
     made = student_notebook(executed())
     nbformat.validate(made)
-    lead, _, code, first, commit, second, again, then = made.cells
+    lead, _, code, first, commit, second, again, then, cards = made.cells
+    assert cards.outputs[0].data["text/html"] == "<b>BCC17-T2</b>"  # its card is on another page
     assert lead.source == (
         "# Q?\n\n<details><summary>What comes out, for after your predictions</summary>\n\n"
         "A is B.\nIt is 3.9.\n\n**Do** it.\n\n![Figure](attachment:fig_a)\n\n*Figure 1: Seen.*\n\n"
