@@ -701,7 +701,7 @@ def _samples_said(names: Sequence[str], ahead: int, rows: Sequence[Mapping[str, 
     *first, last = (f"{row['t']:,}" for row in turned)
     sizes = f"{', '.join(first)} or {last}" if first else last
     return (
-        f"Samples of candidates are not among these designs: among {sizes} sampled items {winner} "
+        f"Beside these designs, with each liked item alone among {sizes} sampled items {winner} "
         f"is surely ahead (lead {number_said(lead['lead'], '+')} [{number_said(lead['low'], '+')}, "
         f"{number_said(lead['high'], '+')}] with {turned[0]['t']:,})."
     )
