@@ -57,9 +57,7 @@ _ELSEWHERE = {"about its own data": "not asked, as it is about its own data"}
 _ASKED = re.compile(r"\$[xXy]\$(?: %)?")
 """A place in a sentence for a value that was not measured."""
 
-_OTHER_VERSIONS = {
-    ("ATM15", "ml-latest-small"): "a later version than that of the paper"
-}
+_OTHER_VERSIONS = {("ATM15", "ml-latest-small"): "a later version than that of the paper"}
 """By paper, data sets of which we have another version than it used."""
 
 _NO_MISPRINT = "no misprint"

@@ -716,8 +716,8 @@ class Reconciled:
                 told += f"\n  is it a percentage? {hundredth} fits; write that"
             elif self._has_ties:
                 told += (
-                    "\n  scores are equal in the run: a sort that is not stable, as of ranx from 16 "
-                    "items on, orders them in none of these ways"
+                    "\n  scores are equal in the run: a sort that is not stable, as of ranx from "
+                    "16 items on, orders them in none of these ways"
                 )
             return told
         first, *others = self.explained
