@@ -163,7 +163,7 @@ for name, text in quoted.items():
 # :::
 # ::::
 #
-# ::::{predict} Back to the ratings of this page. Which ranking, the same for everybody, has the highest precision among all tested items: one by the number of training ratings (Popularity), of those that are relevant (Positive count), by the average rating, or by the odds of a hit (relevant ratings over the users who can still be shown the item)?
+# ::::{predict} On the ratings of this page, which ranking, the same for everybody, has the highest precision among all tested items: one by the number of training ratings (Popularity), of those that are relevant (Positive count), by the average rating, or by the odds of a hit (relevant ratings over the users who can still be shown the item)?
 # - Popularity, as the paper says
 # - Positive count: it counts what is liked, not what is rated
 # - Average rating: it is about quality
@@ -174,10 +174,17 @@ for name, text in quoted.items():
 # refuted: Not Popularity, though the paper says so: of all, {which} is farthest ahead of it.
 # open: {which} and Popularity cannot be told apart here.
 # :::
+# :::{finding} own/SHOWN-OVER-LIKES
+# holds: -
+# refuted: -
+# open: Between Positive count and Odds of a hit these data do not decide.
+# :::
 # {numref}`fig-rankings` has all of them.
 #
 # :::{right}
 # 1: BCC17-C-POPOPT/5 holds
+# 2 4: BCC17-C-POPOPT/5 refuted of Positive count and own/SHOWN-OVER-LIKES open
+# 2 4: BCC17-C-POPOPT/5 refuted of Odds of a hit and own/SHOWN-OVER-LIKES open
 # 2: BCC17-C-POPOPT/5 refuted of Positive count
 # 3: BCC17-C-POPOPT/5 refuted of Average rating
 # 4: BCC17-C-POPOPT/5 refuted of Odds of a hit
@@ -630,8 +637,8 @@ stated
 # :class: core
 #
 # An item has `n_ratings` ratings, `n_liked` of them relevant. A random split put `in_training` of its
-# ratings into training. How many relevant test ratings do you expect? Of two items with as many
-# ratings, which does Popularity put first, and which has more left to be found?
+# ratings into training. How many relevant test ratings do you expect? The check then says which of two
+# items with as many ratings Popularity puts first, and which has more left to be found: guess before.
 #
 # ```python
 # from recbias.book.chapters.popularity_bias.exercises import check_complement
@@ -665,7 +672,7 @@ stated
 #
 # Show one item to every user who does not have it in training. Of `n_users` users `in_training` have
 # it there, and `in_test` others have it in the test and like it. What share of the times is it a hit?
-# Which of its three numbers does Popularity know?
+# Which of the three numbers Popularity knows the check says then: guess before.
 #
 # ```python
 # from recbias.book.chapters.popularity_bias.exercises import check_hit_chance

@@ -88,7 +88,8 @@
 # everyone who tried it, the uniform test says nothing.
 #
 # **After this chapter you can** build a uniform test, and say when data do not allow one; say what the score of
-# Popularity in such a test is made of; and choose a test by what you believe about popularity and liking. You need {doc}`chapter 3 <03_popularity_bias>` and three quarters of an hour.
+# Popularity in such a test is made of; and choose a test by what you believe about popularity and
+# liking. *About 45 minutes; you need* {doc}`chapter 3 <03_popularity_bias>`*.*
 
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown

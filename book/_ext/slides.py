@@ -465,7 +465,8 @@ def _trimmed(slides: list[Slide], most: int) -> list[Slide]:
             if kind == "predict":
                 gone |= {place - 1} if kept[place - 1].kind == "context" else set()
             elif kept[place].notes and place and kind == "sentence":
-                kept[place - 1].notes += kept[place].notes
+                above = kept[place - 1].notes
+                above += [note for note in kept[place].notes if note not in above]
             gone.add(place)
         kept = [slide for n, slide in enumerate(kept) if n not in gone]
     return kept

@@ -19,7 +19,7 @@ from recbias.book.exams import Exam, Task, make_exams, write_exams
 from recbias.cli.exam import exam as command
 from recbias.errors import ConfigError
 
-SEEDS = (1, 2, 3, 2027)
+SEEDS = (1, 2, 3, 101010101)  # in the last one the first list had all its likes on top
 SECRET = 739104582
 
 
@@ -158,6 +158,8 @@ def faults(exam: Exam) -> list[str]:
     for task, oracle in zip(exam.tasks, ORACLES[exam.number - 1], strict=True):
         for question, wanted in zip(task.questions, oracle(task), strict=True):
             got = question.answer
+            if task.title == "bpref" and wanted == 1:
+                found.append("bpref: no dislike stands above a like, so that all terms are 1")
             same = got == wanted if isinstance(wanted, str) else abs(got - float(wanted)) < 1e-12
             if not same:
                 found.append(f"{task.title}: {question.text}: {got}, not {wanted}")
@@ -244,6 +246,8 @@ def test_the_key_has_a_scale_of_grades_and_the_exam_its_formulas() -> None:
         assert scale[-1] == math.ceil(points / 2)
     first, second = (exam.markdown() for exam in drawn(3))
     assert "1 − min(n, R) / min(N, R)" in first
+    assert re.search(r"Name: _+ Date: _+\n\n\d+ points, 45 minutes; a pocket calculator", first)
+    assert "Name: _" not in drawn(3)[0].markdown(key=True)
     assert "gain / log2(place + 1)" in second
 
 

@@ -125,6 +125,10 @@ def test_codes_are_defined_before_the_first_slide_that_uses_one() -> None:
     assert _with_codes(other, codes) == other
     many = [*named, *(Slide("sentence", "S", "<p>So.</p>") for _ in range(30))]
     assert len(_with_codes(many, codes)) == MOST_SLIDES
+    # Notes of a sentence that is left out go to the slide before it, if it has not said them.
+    many = [Slide("figure", "T", "f", ["x"]) for _ in range(MOST_SLIDES)]
+    short = _with_codes([*many, Slide("sentence", "T", "s", ["x", "y"])], None)
+    assert short[-1].notes == ["x", "y"]
 
 
 def test_of_a_case_by_hand_the_numbers_of_the_last_columns_turn_up_later() -> None:

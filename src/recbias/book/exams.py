@@ -28,6 +28,7 @@ _WORLD = "world(users=400,items=60,density=0.1,seed={seed})"
 _TEST = 0.4
 """Share of the ratings that is the test."""
 _LISTED = 8
+_MINUTES = 45
 _DRAWS = 100
 """Of a task at most; seeds take a few."""
 _GRADES = (
@@ -107,8 +108,11 @@ class Exam:
     def markdown(self, *, key: bool = False) -> str:
         """Write the exam, or its key, as Markdown."""
         points = sum(task.points for task in self.tasks)
-        head = f"{points} points. " + (
-            "The key: for the teacher alone." if key else "Give three digits behind the point."
+        head = (
+            f"{points} points. The key: for the teacher alone."
+            if key
+            else f"Name: {'_' * 32} Date: {'_' * 12}\n\n{points} points, {_MINUTES} minutes; a "
+            "pocket calculator is enough. Give three digits behind the point."
         )
         lines = [f"# {self.title}", "", head, ""]
         for number, task in enumerate(self.tasks, start=1):
@@ -249,6 +253,12 @@ def _is_mixed(stars: npt.NDArray[np.int64]) -> bool:
     )
 
 
+def _is_out_of_order(stars: npt.NDArray[np.int64]) -> bool:
+    """Tell whether a dislike stands above a like."""
+    liked = _liked(stars[stars > 0])
+    return bool((np.diff(liked.astype(int)) > 0).any())
+
+
 def _list_table(stars: Sequence[int] | npt.NDArray[np.int64]) -> tuple[tuple[str, ...], ...]:
     places = ("place", *(str(n + 1) for n in range(len(stars))))
     return places, ("stars in the test", *(str(each) if each else "–" for each in stars))
@@ -361,7 +371,7 @@ def _complement(of: _Class) -> Task:
 
 
 def _preference(of: _Class) -> Task:
-    stars = of.find("bpref", _is_mixed)
+    stars = of.find("bpref", lambda stars: _is_mixed(stars) and _is_out_of_order(stars))
     kept = stars[stars > 0]
     likes, dislikes = int(_liked(kept).sum()), int((kept < 4).sum())
     above, terms = 0, list[float]()

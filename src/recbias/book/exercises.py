@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import wraps
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -18,6 +21,8 @@ class Checked:
         Whether the answer is right.
     text
         What the reader sees.
+    call
+        The call of the check with its numbers written out, if they are of the reader's own data.
 
     Examples
     --------
@@ -29,12 +34,18 @@ class Checked:
 
     is_right: bool
     text: str
+    call: str = ""
 
     def __bool__(self) -> bool:
         return self.is_right
 
     def __repr__(self) -> str:
-        return self.text
+        if not self.call:
+            return self.text
+        return (
+            f"{self.text}\nGrading reads no file and trains no system. Hand in your numbers: below "
+            f"the import, leave this call alone.\n{self.call}"
+        )
 
 
 def right(text: str) -> Checked:
@@ -87,6 +98,45 @@ def as_list(answer: Any) -> Any:
     return to_list() if callable(to_list) else answer
 
 
+def _plain(answer: Any) -> Any:
+    """Give an answer as what Python writes it with: numbers, lists, tuples."""
+    answer = as_list(answer)
+    if isinstance(answer, list | tuple):
+        parts = map(_plain, answer)
+        return list(parts) if isinstance(answer, list) else tuple(parts)
+    return (
+        float(answer) if isinstance(answer, Real) and not isinstance(answer, Integral) else answer
+    )
+
+
+def on_own_data(check: Callable[..., Checked]) -> Callable[..., Checked]:
+    """Make a check say of a right answer how it is handed in, whatever computed its numbers.
+
+    Examples
+    --------
+    >>> @on_own_data
+    ... def check_share(*, share):
+    ...     return right("so it is.") if share else not_yet("count again.")
+    >>> import numpy as np
+    >>> check_share(share=np.float64(0.5))
+    Right: so it is.
+    Grading reads no file and trains no system. Hand in your numbers: below the import, leave this
+    call alone.
+    check_share(share=0.5)
+    >>> check_share(share=0)
+    Not yet: count again.
+    """
+
+    @wraps(check)
+    def checked(**answers: Any) -> Checked:
+        plain = {name: _plain(answer) for name, answer in answers.items()}
+        found = check(**plain)
+        written = ", ".join(f"{name}={answer!r}" for name, answer in plain.items())
+        return replace(found, call=f"{check.__name__}({written})") if found else found
+
+    return checked
+
+
 def called(function: Callable[..., Any], *arguments: object) -> float | Checked:
     """Call a reader's function."""
     name = getattr(function, "__name__", "your function")
@@ -117,6 +167,34 @@ def unfit(answers: Mapping[str, object], largest: float = math.inf) -> str:
             most = f"from 0 to {largest:g}" if math.isfinite(largest) else "0 or more"
             return f"{name}: {answer:g} is not {most}."
     return ""
+
+
+def is_exact(answer: float, wanted: float | Fraction) -> bool:
+    """Tell whether a computed number is another one, be it in single precision.
+
+    Examples
+    --------
+    >>> is_exact(0.33333334, 1 / 3), is_exact(0.333, 1 / 3)
+    (True, False)
+    """
+    return abs(answer - wanted) <= 1e-6
+
+
+def inexact(answer: float, wanted: float | Fraction, told: str) -> Checked:
+    """Say of a function's value what is told of it, or that it is right but for its rounding.
+
+    Examples
+    --------
+    >>> inexact(0.667, 2 / 3, "expected(3, 1, 1) gives 0.667. Count again.")
+    Not yet: expected(3, 1, 1) gives 0.667: right but rounded. Return it unrounded.
+    >>> inexact(0.5, 2 / 3, "expected(3, 1, 1) gives 0.5. Count again.")
+    Not yet: expected(3, 1, 1) gives 0.5. Count again.
+    """
+    roundings = [round(float(wanted), digits) for digits in range(2, 6)]
+    if answer not in (0, 1) and any(abs(answer - each) < 1e-7 for each in roundings):
+        call = told.partition(" gives ")[0]
+        return not_yet(f"{call} gives {answer:g}: right but rounded. Return it unrounded.")
+    return not_yet(told)
 
 
 def is_near(answer: float, wanted: float, share: float = 0.01) -> bool:

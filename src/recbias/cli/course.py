@@ -141,6 +141,13 @@ def grade(
     page = write_marks(marks, out)
     late = [mark.seconds for mark in marks if mark.outcome == "timeout"]
     n_students = len({mark.student for mark in marks})
+    lost = {
+        f"{'not read':10} {mark.student}, {mark.task.chapter}: {mark.feedback}"
+        for mark in marks
+        if mark.outcome == "missing" and "There is" in mark.feedback
+    }
+    for line in sorted(lost):
+        click.echo(line)
     click.echo(f"{'marks':10} {page}\n{'tables':10} {out / 'marks.csv'}, {out / 'totals.csv'}")
     click.echo(
         f"{'took':10} {time.perf_counter() - started:.0f} s for {len(marks)} answers of "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -75,7 +76,8 @@ WRONG: list[tuple[Callable[..., Checked], dict[str, Any], str]] = [
     (check_own_counts, {"tenth": 0.3}, "add up the counts of the first 3 of 21 items"),
     (check_own_counts, {"counts": COUNTS[::-1], "tenth": 3 / 191}, "least popular tenth"),
     (check_own_counts, {"counts": [3, 2]}, "a table has 20 items at least"),
-    (check_own_counts, {"counts": [1] * 20, "tenth": 0.1}, "counts: all items have 1, and in no"),
+    (check_own_counts, {"counts": [1] * 20, "tenth": 0.1}, "they go from 1 to 1 in equal steps"),
+    (check_own_counts, {"counts": [*range(1, 40)]}, "they go from 1 to 39 in equal steps, and in"),
     (check_own_counts, {"counts": [0, *COUNTS]}, "an item without ratings is not counted"),
     (check_two_items, {"tested": (40, 10)}, "half of the ratings go to training"),
     (check_two_items, {"left": (60, 90)}, "likes in the test are outside training, too"),
@@ -143,6 +145,10 @@ def test_arrays_and_series_are_lists(kind: Callable[[Any], Any]) -> None:
             for name, value in right.items()
         }
         n_lists += sum(given[name] is not right[name] for name in right)
-        assert check(**given), check(**given)
+        found = check(**given)
+        assert found, found
+        if check is not check_printed:  # its call, as it can be pasted into a sheet, says the same
+            assert not re.search("array|float64", found.call)
+            assert eval(found.call, {check.__name__: check}) == found  # noqa: S307 - our own
     assert n_lists == 12
     assert check_own_universes(**RIGHT[check_own_universes] | {"signs": np.array(SIGNS)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from recbias.book.chapters.popularity_bias.exercises import (
@@ -26,6 +27,8 @@ from recbias.errors import ConfigError
         (lambda n, liked, own: (n - own) / n, r"expected\(3, 2, 1\) gives 0\.6667"),
         (lambda n, liked, own: ..., "return a number in place of the dots"),
         (lambda n, liked: 1, "stops with TypeError"),
+        (lambda n, liked, own: round(liked * (n - own) / n, 3), "0.667: right but rounded. Return"),
+        (lambda n, liked, own: liked * (n - own) / n if n <= 8 else -1, r"\(13, 5, 4\) gives -1"),
     ],
 )
 def test_a_wrong_expectation_of_the_rest(answer: Any, told: str) -> None:
@@ -37,6 +40,7 @@ def test_a_wrong_expectation_of_the_rest(answer: Any, told: str) -> None:
 def test_the_rest_of_what_went_into_training_is_right() -> None:
     assert check_complement(lambda n, liked, own: liked * (n - own) / n)
     assert check_complement(lambda n, liked, own: liked - liked * own / n)
+    assert check_complement(lambda n, liked, own: np.float32(liked * (n - own) / n))
 
 
 @pytest.mark.parametrize(
@@ -47,6 +51,7 @@ def test_the_rest_of_what_went_into_training_is_right() -> None:
         lambda users, own, test: test / own if own else 0.5,
         lambda users, own, test: (own + test) / users,
         lambda users, own, test: test / (users - own - test) if users - own - test else 1.0,
+        lambda users, own, test: test / (users - own) if users <= 10 else -1,
     ],
 )
 def test_a_wrong_chance_of_a_hit(answer: Any) -> None:
@@ -101,10 +106,14 @@ KEPT = {
 
 def test_what_a_world_without_taste_keeps() -> None:
     assert check_kept(KEPT)
+    assert check_kept({name: int(answer) for name, answer in KEPT.items()})
+    assert check_kept({name: np.bool_(answer) for name, answer in KEPT.items()})
+    assert "who rated what: write True or False." in repr(check_kept(KEPT | {"who rated what": 2}))
     for name, answer in KEPT.items():
         found = check_kept(KEPT | {name: not answer})
         assert not found
-        assert repr(found) == f"Not yet: {name}: not so."
+        more = " This world draws stars from the mix of the dataset whose counts it has."
+        assert repr(found) == f"Not yet: {name}: not so.{more * ('among all' in name)}"
         assert repr(check_kept(KEPT | {name: ...})) == f"Not yet: No answer yet for {name}."
     with pytest.raises(ConfigError, match="not asked for: stars"):
         check_kept({"stars": True})

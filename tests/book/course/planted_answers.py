@@ -63,6 +63,7 @@ def sheet(codes: Mapping[str, str]) -> str:
 def twenty(folder: Path, tasks: Sequence[Task]) -> dict[str, tuple[int, int]]:
     """Plant twenty students; give each one's marks, and how many answers run out of time."""
     right = {task.label: task.solution for task in tasks}
+    right["ex-own-designs"] = right["ex-own-designs"].replace("0.12", "0.13")  # measured, it says
     left = {task.label: task.starter for task in tasks}
     first = "ex-ceiling"
     others = [label for label in right if label != first]

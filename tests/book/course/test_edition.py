@@ -11,8 +11,10 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat import NotebookNode
+from pandas import read_csv
 
 from planted_answers import CHAPTER, twenty
+from recbias.book.chapters.popularity_bias.exercises import check_own_counts
 from recbias.book.course import edition
 from recbias.book.course.edition import (
     LeakError,
@@ -122,6 +124,8 @@ def executed(answer: str = "Two, {numref}`fig-a`.") -> NotebookNode:
         data={"application/papermill.record/image/svg+xml": "<svg/>"},
         metadata={"scrapbook": {"name": "fig_a"}},
     )
+    html = {"text/html": '<b><a href="#bcc17-t2">BCC17-T2</a></b>'}
+    cards = nbformat.v4.new_output("display_data", data=html)
     lead = '# Q?\n\nA is B.\n<span class="finding">It is 3.9.</span>\n\n**Do** it.\n\n'
     lead += "```{glue:figure} fig_a\n:name: fig-a\n\nSeen.\n```"
     asked = "::::{predict} How many?\n- one\n- two,\n  or so\n\n%s\n\n:::{right} 1 2\n:::\n::::"
@@ -130,6 +134,7 @@ def executed(answer: str = "Two, {numref}`fig-a`.") -> NotebookNode:
         nbformat.v4.new_markdown_cell("**After this chapter you can** count."),
         nbformat.v4.new_code_cell("show()", outputs=[figure], metadata={"tags": ["remove-output"]}),
         nbformat.v4.new_markdown_cell(f"First.\n\n{asked % answer}\n\n{asked % 'No.'}\n\nThen."),
+        nbformat.v4.new_code_cell("cards()", outputs=[cards]),
     ]
     return nbformat.v4.new_notebook(cells=cells)
 
@@ -137,7 +142,8 @@ def executed(answer: str = "Two, {numref}`fig-a`.") -> NotebookNode:
 def test_below_each_prediction_one_commits_oneself_and_the_lead_waits() -> None:
     made = student_notebook(executed())
     nbformat.validate(made)
-    lead, _, code, first, commit, second, again, then = made.cells
+    lead, _, code, first, commit, second, again, then, cards = made.cells
+    assert cards.outputs[0].data["text/html"] == "<b>BCC17-T2</b>"  # its card is on another page
     assert lead.source == (
         "# Q?\n\n<details><summary>What comes out, for after your predictions</summary>\n\n"
         "A is B.\nIt is 3.9.\n\n**Do** it.\n\n![Figure](attachment:fig_a)\n\n*Figure 1: Seen.*\n\n"
@@ -168,15 +174,24 @@ def test_the_key_says_which_options_are_right_why_and_what_solves_the_exercises(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_prediction_has_its_cell_and_tasks_come_by_level(name: str) -> None:
+def test_each_prediction_has_its_cell_and_tasks_come_as_on_the_page(name: str) -> None:
     made = student(name)
     n_asked = sum(cell.source.count("**Predict, then look") for cell in made.cells)
     n_commits = sum(cell.source.startswith("> **My prediction**") for cell in made.cells)
     assert n_commits == n_asked > 0
-    levels = [list(LEVELS).index(task.level) for task in tasks_of(name)]
-    assert levels == sorted(levels)
+    numbers = [float(task.number) for task in tasks_of(name)]
+    assert numbers == sorted(numbers)
     told = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
-    for phrase in ("easy to hard", "fold out", "(fig-", "(how)", "(why)", "(more)", "Seealso"):
+    for phrase in (
+        "easy to hard",
+        "fold out",
+        "(fig-",
+        "(how)",
+        "(why)",
+        "(more)",
+        "Seealso",
+        "On your data",
+    ):
         assert phrase not in told, phrase
 
 
@@ -229,7 +244,9 @@ def test_all_solutions_are_marked_right_behind_walls_and_no_starter_is(tmp_path:
             cells = read_sheet(path)
             for task in tasks:
                 solved = mark_answer(sandbox, "s", task, task.solution)
-                assert solved.points == 1, solved
+                assert solved.points == (task.level != "research"), (
+                    solved
+                )  # its numbers are made up
                 (left,) = cells[task.label]
                 assert mark_answer(sandbox, "s", task, left).outcome == "empty"
                 outcome, value = sandbox.run(left, task.module, task.check, task.judge)
@@ -248,6 +265,10 @@ def test_two_commands_give_the_folder_and_mark_twenty_planted_answers(tmp_path: 
     assert sorted(path.name for path in (tmp_path / "students").iterdir()) == [
         "README.md", "answers", "data", wheel.name, "requirements.txt",
     ]  # fmt: skip
+    counts = read_csv(tmp_path / "students" / "data" / "synthetic.csv").item_id.value_counts()
+    copied = check_own_counts(counts=counts, tenth=counts[:167].sum() / counts.sum())
+    assert repr(copied).endswith("of the table that came with the course. Take your own.")
+    assert check_own_counts(counts=counts[1:], tenth=counts[1:168].sum() / counts[1:].sum())
     tasks = chapter_tasks(find_chapter(CHAPTER))
     key = (tmp_path / "students-key.md").read_text(encoding="utf-8")  # beside it, never inside
     assert tasks[0].solution in key

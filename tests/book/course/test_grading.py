@@ -7,6 +7,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,16 @@ def test_a_right_answer_has_its_mark_and_a_wrong_one_has_the_checks_feedback(
     assert mark_answer(sandbox, "s", task, task.starter).outcome == "empty"
     assert mark_answer(sandbox, "s", task, f"# task: {task.label}\n").outcome == "empty"
     assert mark_answer(sandbox, "s", task, None).outcome == "missing"
+    # Numbers of one's own come back as a call that needs no file; those of the solution do not.
+    own = next(t for t in chapter_tasks(find_chapter(CHAPTER)) if t.level == "research")
+    copied = mark_answer(sandbox, "s", own, own.solution)
+    assert (copied.points, copied.feedback[:28]) == (0, "These are the made-up number")
+    head = own.solution.partition("check_own_designs(")[0]
+    mine = mark_answer(sandbox, "s", own, own.solution.replace("0.12", "0.13"))
+    assert mine.points == 1
+    assert mark_answer(sandbox, "s", own, head + mine.call).call == mine.call
+    gone = mark_answer(sandbox, "s", own, f"open('ratings.csv')\n{own.solution}")
+    assert gone.feedback.endswith("the check then writes the call to hand in.")
     # What Jupyter has, and an end after the check was called, cost nobody a mark.
     assert mark_answer(sandbox, "s", task, f"display(1)\n{GOOD}\nexit()").points == 1
 
@@ -95,7 +106,18 @@ def test_of_what_a_student_hands_in_the_sheet_is_found_and_the_rest_is_named(
     )
     other = marked(("mine.ipynb", good), ("a.zip", ""))
     assert other.outcome == "missing"
-    assert f"There is a.zip, mine.ipynb; the sheet is called {CHAPTER}.ipynb." in other.feedback
+    assert other.feedback.endswith(
+        f"There is a.zip, mine.ipynb; the sheet is called {CHAPTER}.ipynb. a.zip has to be "
+        "unpacked first."
+    )
+    # A line above the one that names the task, or no such line, and it is still the cell.
+    assert marked(
+        (name, sheet({task.label: GOOD}).replace("# task", "# my ceiling\\n# task"))
+    ).points
+    unnamed = json.loads(notebook([GOOD]))
+    assert marked((name, json.dumps(unnamed))).outcome == "missing"
+    unnamed["cells"][0]["id"] = task.label
+    assert marked((name, json.dumps(unnamed))).points == 1
     # A cell that was left does not stand in for one that was filled in.
     cells = [f"# task: {task.label}\n{code}" for code in (GOOD, task.starter)]
     assert marked((name, notebook(cells))).points == 1
@@ -189,7 +211,7 @@ def test_counts_of_pandas_are_read_as_they_are(sandbox: Sandbox) -> None:
     task = next(each for each in tasks if each.label == "ex-own-counts")
     code = f"""from {task.module} import check_own_counts
 import pandas as pd
-table = pd.DataFrame({{"item_id": [n for n in range(30) for _ in range(30 - n)]}})
+table = pd.DataFrame({{"item_id": [n for n in range(30) for _ in range(30 - n // 2)]}})
 counts = table.item_id.value_counts()
 check_own_counts(counts=counts, tenth=counts.nlargest(3).sum() / counts.sum())
 """
@@ -362,15 +384,18 @@ def test_a_python_file_is_read_like_a_notebook(tmp_path: Path) -> None:
 def test_what_a_student_writes_is_text_in_page_and_table(tmp_path: Path, task: Task) -> None:
     evil = "=cmd()<script>alert(1)</script>"
     marks = [Mark("=ann/..", task, "not yet", evil), Mark("bob", task, "right", "Right: so.")]
+    assert "The same numbers" not in write_marks(marks, tmp_path / "before").read_text()
+    marks += [replace(marks[1], student=name, call="check(p=0.1)") for name in ("cy", "dan<b>")]
     page = write_marks(marks, tmp_path / "out")
+    assert "<td>cy, dan&lt;b&gt;</td>" in page.read_text()
     rows = list(csv.DictReader((tmp_path / "out" / "marks.csv").read_text().splitlines()))
-    assert [row["student"] for row in rows] == ["'=ann/..", "bob"]
+    assert [row["student"] for row in rows] == ["'=ann/..", "bob", "cy", "dan<b>"]
     assert rows[0]["feedback"] == f"'{evil}"
     pages = sorted((tmp_path / "out" / "feedback").iterdir())
-    assert [each.name for each in pages] == ["001-_ann_...html", "002-bob.html"]
+    assert [each.name for each in pages][:2] == ["001-_ann_...html", "002-bob.html"]
     for each in (page, *pages):
         assert "<script" not in each.read_text()
     totals = list(csv.DictReader((tmp_path / "out" / "totals.csv").read_text().splitlines()))
     assert [(row["marks"], row["out_of"], row["core"], row["timeouts"]) for row in totals] == [
-        ("0", "1", "0", "0"), ("1", "1", "1", "0"),
+        ("0", "1", "0", "0"), *[("1", "1", "1", "0")] * 3,
     ]  # fmt: skip

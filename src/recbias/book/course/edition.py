@@ -33,6 +33,9 @@ _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _OF_LIST = re.compile(r"[-*+] | +\S")
 _OPTION = re.compile(r"^:\w+: .*$", re.MULTILINE)
 _TELLS = re.compile(r'<span class="finding"|\{finding\}|\*\*\{glue:|\{glue:figure\}')
+_ON_OWN_DATA = re.compile(r"^## On your data\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+"""A section on chapters that are run again, which takes a clone."""
+_INNER_ANCHOR = re.compile(r'<a href="#[^"]*">(.*?)</a>', re.DOTALL)
 _WITHOUT_OUTPUT = {"remove-output", "remove-cell"}
 _COMMIT = (
     "> **My prediction** (double-click, and write before you read on): \n>\n"
@@ -106,13 +109,16 @@ def student_notebook(run: NotebookNode) -> NotebookNode:
                 cell.metadata["jupyter"] = {"source_hidden": True}
             if tags & _WITHOUT_OUTPUT:
                 cell.outputs = []
+            for output in cell.outputs:
+                if html := output.get("data", {}).get("text/html"):
+                    output.data["text/html"] = _INNER_ANCHOR.sub(r"\1", "".join(html))
     notebook.metadata = {"kernelspec": dict(_KERNEL), "language_info": {"name": "python"}}
     return notebook
 
 
 def _unsolved(cell: NotebookNode) -> Iterator[NotebookNode]:
     """Take the answers out of a cell, and part it below each prediction by a cell to write in."""
-    text = without_solutions(cell.source)
+    text = _ON_OWN_DATA.sub("", without_solutions(cell.source))
     lines, start = text.splitlines(), 0
     for block in blocks(text):
         if block.name == "predict":
@@ -219,7 +225,9 @@ def answer_sheet(title: str, tasks: Sequence[Task]) -> NotebookNode:
             "Leave the first line of each cell, by which it is found, and the last call, by which "
             "it is handed in. What a cell uses stands in that cell; cells that you add are not "
             "read. Where answers are graded there are Python, numpy, scipy and pandas: no files, "
-            "no network, and of recbias only the check.",
+            "no network, and of recbias only the check. So compute on your own data where you "
+            "like, and hand in numbers: if they are right, the check writes the call that holds "
+            "them.",
             id="how",
         )
     ]
@@ -462,7 +470,7 @@ def _readme(chapters: Sequence[Chapter], infos: Sequence[DatasetInfo], sheets_on
     )
     return f"""# Biases in offline recommender evaluation: a course
 
-Install it once, in this folder, with Python 3.11 or later:
+Install it once, in this folder, with Python 3.11 or later; it takes some minutes and 1.2 GB:
 
 ```bash
 python3 -m venv .venv && .venv/bin/pip install -r requirements.txt

@@ -29,6 +29,8 @@ _MARK = re.compile(r"^# task: *(\S+)[^\n]*$", re.MULTILINE)
 _OF_JUPYTER = re.compile(r"^(?:%%?|!|\?)\w.*$", re.MULTILINE)
 """Lines that Jupyter reads before Python does."""
 
+_PACKED = {".zip", ".7z", ".rar", ".gz", ".tar", ".tgz"}
+
 _LARGEST = 2 << 20
 """Bytes of an answer sheet: larger ones are not read."""
 
@@ -62,6 +64,8 @@ class Mark:
         What the student reads.
     seconds
         How long it took.
+    call
+        The call of the check with its numbers, of a right answer on one's own data.
     """
 
     student: str
@@ -69,6 +73,7 @@ class Mark:
     outcome: str
     feedback: str
     seconds: float = 0.0
+    call: str = ""
 
     @property
     def points(self) -> int:
@@ -139,11 +144,12 @@ def _chapter_of(path: Path, names: Sequence[str]) -> str | None:
 
 
 def read_sheet(path: Path) -> dict[str, list[str]]:
-    """Read an answer sheet: the code of each task by its label, of each cell that begins with it.
+    """Read an answer sheet: the code of each task by its label, of each cell that has it.
 
-    In a notebook a task is the code cell that begins with ``# task: LABEL``; in a Python file it is
-    what follows such a line, up to the next one. The line is part of the code, and counted. Lines
-    that are Jupyter's and no Python are left blank.
+    In a notebook a task is the code cell with a line ``# task: LABEL``, or, where that is gone, the
+    one that was handed out for it; in a Python file it is what follows such a line, up to the next
+    one. The line is part of the code, and counted. Lines that are Jupyter's and no Python are left
+    blank.
 
     Raises
     ------
@@ -160,10 +166,10 @@ def read_sheet(path: Path) -> dict[str, list[str]]:
     try:
         if path.suffix.lower() == ".py":
             text = text.replace("\r\n", "\n")
-            cells = re.split(r"^(?=# task:)", text, flags=re.MULTILINE)
+            cells = [("", cell) for cell in re.split(r"^(?=# task:)", text, flags=re.MULTILINE)]
         else:
             cells = [
-                _OF_JUPYTER.sub("", "".join(cell["source"]))
+                (str(cell.get("id", "")), _OF_JUPYTER.sub("", "".join(cell["source"])))
                 for cell in json.loads(text)["cells"]
                 if cell["cell_type"] == "code"
             ]
@@ -172,9 +178,11 @@ def read_sheet(path: Path) -> dict[str, list[str]]:
             f"{path.name} is no whole notebook: save it in Jupyter, and hand in that file"
         ) from error
     found: dict[str, list[str]] = {}
-    for cell in cells:
-        if mark := _MARK.match(cell.lstrip()):
-            found.setdefault(mark[1], []).append(cell.strip())
+    for handed_out_as, cell in cells:
+        mark = _MARK.search(cell)
+        label = mark[1] if mark else handed_out_as
+        if mark or label.startswith("ex-"):
+            found.setdefault(label, []).append(cell.strip())
     return found
 
 
@@ -244,13 +252,13 @@ def _sheet_marks(
     if not sheets:
         known = {path for each in all_sheets.values() for path in each}
         handed_in = _files(place) if place.is_dir() else []  # none where it is that of one student
-        others = [path.name for path in handed_in if path not in known]
+        others = [path for path in handed_in if path not in known]
         told = "No sheet for this chapter."
         if others:
-            told += (
-                f" There is {', '.join(others[:3])}{' and more' * (len(others) > 3)}; the sheet is "
-                f"called {tasks[0].chapter}.ipynb."
-            )
+            names = ", ".join(path.name for path in others[:3]) + " and more" * (len(others) > 3)
+            told += f" There is {names}; the sheet is called {tasks[0].chapter}.ipynb."
+            packed = [path.name for path in others if path.suffix.lower() in _PACKED]
+            told += f" {packed[0]} has to be unpacked first." if packed else ""
         return [Mark(student, task, "missing", told) for task in tasks]
     try:
         cells = _read_one(sheets)
@@ -286,7 +294,7 @@ def _mark_last(sandbox: Sandbox, student: str, task: Task, cells: Sequence[str])
 def mark_answer(sandbox: Sandbox, student: str, task: Task, code: str | None) -> Mark:
     """Mark one answer."""
     if code is None:
-        told = f"No cell of the sheet begins with '# task: {task.label}'."
+        told = f"No cell of the sheet has the line '# task: {task.label}'."
         return Mark(student, task, "missing", told)
     if _is_left(code, task):
         return Mark(student, task, "empty", "Nothing was filled in.")
@@ -303,10 +311,17 @@ def mark_answer(sandbox: Sandbox, student: str, task: Task, code: str | None) ->
     if outcome == "called" and value is None:
         told = f"The cell never calls {task.check}; its last line is there for that."
         return Mark(student, task, "not yet", told, seconds)
+    if outcome == "called" and value.call and value.call == _call_of_solution(sandbox, task):
+        told = "These are the made-up numbers of the solution. Measure a table of your own."
+        return Mark(student, task, "not yet", told, seconds)
     if outcome == "called":
-        return Mark(student, task, "right" if value else "not yet", str(value.text), seconds)
+        mark = "right" if value else "not yet"
+        return Mark(student, task, mark, str(value.text), seconds, value.call)
     if outcome == "fault":
-        return Mark(student, task, "error", _told(value, code), seconds)
+        told = _told(value, code)
+        if task.level == "research" and value.kind in _NOT_THERE:
+            told += " Run the cell where it works: the check then writes the call to hand in."
+        return Mark(student, task, "error", told, seconds)
     if outcome == "timeout":
         told = f"{value[0].upper()}{value[1:]}: does a loop never end?"
         return Mark(student, task, "timeout", told, seconds)
@@ -315,6 +330,12 @@ def mark_answer(sandbox: Sandbox, student: str, task: Task, code: str | None) ->
         "nothing."
     )
     return Mark(student, task, "crash", told, seconds)
+
+
+def _call_of_solution(sandbox: Sandbox, task: Task) -> str:
+    """Write the call of the solution as that of an answer is written."""
+    _, solved = sandbox.run(task.solution, task.module, task.check, task.judge)
+    return solved.call if isinstance(solved, Checked) else ""
 
 
 def _is_left(code: str, task: Task) -> bool:
@@ -327,6 +348,12 @@ def _is_left(code: str, task: Task) -> bool:
         return False
 
 
+_IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
+_OUTSIDE_ERRORS = (
+    "FileNotFoundError", "PermissionError", "OSError", "BlockingIOError", "gaierror", "URLError",
+    "ConnectionRefusedError", "ConnectionError",
+)  # fmt: skip
+_NOT_THERE = (*_IMPORT_ERRORS, *_OUTSIDE_ERRORS)
 _REMEDIES = {
     "SyntaxError": "Nothing of the cell ran.",
     "IndentationError": "Nothing of the cell ran.",
@@ -336,12 +363,10 @@ _REMEDIES = {
     "SystemExit": "The cell ends itself before its check is called.",
     "RecursionError": "A function calls itself without end.",
     **dict.fromkeys(
-        ("FileNotFoundError", "PermissionError", "OSError", "BlockingIOError", "gaierror",
-         "URLError", "ConnectionRefusedError", "ConnectionError"),
+        _OUTSIDE_ERRORS,
         "Where answers are graded there are no other files, no network and no other processes.",
     ),
-}  # fmt: skip
-_IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
+}
 
 
 def _told(fault: Fault, code: str) -> str:
@@ -465,7 +490,22 @@ def _class_page(by_student: Mapping[str, Sequence[Mark]], pages: Mapping[str, st
     body = f"<h1>Marks</h1>{table_html(head, rows, style='marks')}"
     body += "<h2>How many have each task right</h2>"
     body += table_html(["chapter", "task", "level", "right"], share, style="marks")
+    if alike := _alike(by_student):
+        body += "<h2>The same numbers of their own data</h2>"
+        body += table_html(["task", "students"], alike, style="marks")
     return _page("Marks", body)
+
+
+def _alike(by_student: Mapping[str, Sequence[Mark]]) -> list[list[str]]:
+    """List who handed in the same numbers of their own data, one of whom will have copied."""
+    students: dict[tuple[str, str], list[str]] = {}
+    for mark in (mark for marks in by_student.values() for mark in marks if mark.call):
+        students.setdefault((mark.task.heading, mark.call), []).append(mark.student)
+    return [
+        [escape(heading), escape(", ".join(names))]
+        for (heading, _), names in students.items()
+        if len(names) > 1
+    ]
 
 
 def _student_page(student: str, marks: Sequence[Mark]) -> bytes:

@@ -114,7 +114,7 @@ def chapters_with_tasks() -> list[Chapter]:
 
 
 def chapter_tasks(chapter: Chapter) -> list[Task]:
-    """Read the exercises of a chapter, by level: so sheets, marks and feedback have one order.
+    """Read the exercises of a chapter, in its order: so have sheets, marks and feedback.
 
     Raises
     ------
@@ -129,8 +129,7 @@ def chapter_tasks(chapter: Chapter) -> list[Task]:
         if block.name == "solution"
     }
     exercises = [block for block in found if block.name == "exercise"]
-    tasks = [_task(chapter, n, block, solutions) for n, block in enumerate(exercises, start=1)]
-    return sorted(tasks, key=lambda task: list(LEVELS).index(task.level))
+    return [_task(chapter, n, block, solutions) for n, block in enumerate(exercises, start=1)]
 
 
 def _task(chapter: Chapter, n: int, block: Block, solutions: dict[str, str]) -> Task:

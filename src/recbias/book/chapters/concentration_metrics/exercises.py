@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 from recbias.book.exercises import (
     Checked,
-    as_list,
     called,
     instead_of,
     is_number,
     not_yet,
+    on_own_data,
     right,
     unfit,
 )
@@ -188,6 +188,7 @@ def check_opposed(a: Sequence[int], b: Sequence[int]) -> Checked:
 
 
 # -- one's own ratings and lists -------------------------------------------------------------------
+@on_own_data
 def check_own_spread(
     *,
     rated: Sequence[int],
@@ -206,7 +207,6 @@ def check_own_spread(
     ... )
     Not yet: more_even: Gini is 0 if all have the same, and 0.250 is nearer to it than 0.500.
     """
-    rated, listed = as_list(rated), as_list(listed)
     for name, counts in (("rated", rated), ("listed", listed)):
         if isinstance(counts, str) or not isinstance(counts, Sequence) or ... in counts:
             return not_yet(f"{name}: give a count for each item in place of the dots.")

@@ -9,10 +9,13 @@ from itertools import combinations
 from recbias.book.exercises import (
     Checked,
     called,
+    inexact,
     instead_of,
+    is_exact,
     is_near,
     is_number,
     not_yet,
+    on_own_data,
     right,
     unfit,
 )
@@ -50,12 +53,15 @@ def check_ceiling(ceiling: Callable[[int, int], float]) -> Checked:
         answer = called(ceiling, cutoff, n_relevant)
         if isinstance(answer, Checked):
             return answer
-        if abs(answer - min(cutoff, n_relevant) / cutoff) > 1e-9:
+        wanted = min(cutoff, n_relevant) / cutoff
+        if not is_exact(answer, wanted):
             places = "1 place" if cutoff == 1 else f"{cutoff} places"
             items = "1 item is" if n_relevant == 1 else f"{n_relevant} items are"
-            return not_yet(
+            return inexact(
+                answer,
+                wanted,
                 f"ceiling({cutoff}, {n_relevant}) gives {answer:.4g}. How many hits fit into "
-                f"{places}, if {items} relevant?"
+                f"{places}, if {items} relevant?",
             )
     return right("and 0.14 is above ceiling(10, 1), so that no run held one relevant item only.")
 
@@ -204,14 +210,17 @@ def check_one_pass(expected_hit: Callable[[int, int, int, int], float]) -> Check
                     seen.append(answer)
                     samples = list(combinations(range(1, pool + 1), size - 1))
                     hits = sum(sum(o < rank for o in drawn) < cutoff for drawn in samples)
-                    if abs(answer - hits / len(samples)) > 1e-9:
+                    wanted = hits / len(samples)
+                    if not is_exact(answer, wanted):
                         text = "1 or 0 only" if answer in (0, 1) else f"{answer:.4g}"
                         stand = {1: "none stands", 2: "1 stands"}.get(rank, f"{rank - 1} stand")
-                        return not_yet(
+                        return inexact(
+                            answer,
+                            wanted,
                             f"expected_hit({rank}, {pool}, {size}, {cutoff}) gives {text}. Of "
                             f"{pool} others, {stand} above the item; write down the {len(samples)} "
                             f"samples of {size - 1}, and count those in which at most {cutoff - 1} "
-                            "of the drawn stand above it."
+                            "of the drawn stand above it.",
                         )
     return right(
         f"it agrees with the count over all samples in {len(seen)} cases. So one ranking of the "
@@ -261,6 +270,7 @@ def check_lemma_broken(
 
 
 # -- two designs on one's own data -----------------------------------------------------------------
+@on_own_data
 def check_own_designs(
     *,
     p_ar: float,

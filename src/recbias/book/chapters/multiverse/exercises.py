@@ -8,11 +8,11 @@ import numpy as np
 
 from recbias.book.exercises import (
     Checked,
-    as_list,
     called,
     instead_of,
     is_number,
     not_yet,
+    on_own_data,
     right,
     unfit,
 )
@@ -123,6 +123,7 @@ def check_shared(*, signs: Sequence[Sequence[int]]) -> Checked:
 
 
 # -- one's own universes ---------------------------------------------------------------------------
+@on_own_data
 def check_own_universes(*, signs: Sequence[object], wins: float, fewest: int) -> Checked:
     """Check in which share of one's own universes A wins, and the fewest changes that turn it.
 
@@ -131,7 +132,6 @@ def check_own_universes(*, signs: Sequence[object], wins: float, fewest: int) ->
     >>> check_own_universes(signs=[[1, 1, 1], [1, -1, 0]], wins=0.8, fewest=2)
     Not yet: wins: a universe with a tie is one, too: 4 of 6.
     """
-    signs = as_list(signs)
     if isinstance(signs, str) or not isinstance(signs, Sequence) or "Ellipsis" in repr(signs):
         return not_yet("signs: give a list of lists of signs in place of the dots.")
     try:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from recbias.book.exercises import Checked, as_list, called, instead_of, is_number, not_yet, right
+from recbias.book.exercises import (
+    Checked,
+    called,
+    instead_of,
+    is_number,
+    not_yet,
+    on_own_data,
+    right,
+)
 from recbias.errors import ConfigError
 from recbias.experiment.options import Options
 
@@ -199,6 +207,7 @@ def check_options(text: str) -> Checked:
 
 
 # -- one decision turned, on one's own data --------------------------------------------------------
+@on_own_data
 def check_own_turn(
     *,
     first: str,
@@ -218,7 +227,6 @@ def check_own_turn(
     ... )
     Not yet: the lines differ in lists and metric. Change one thing, so that one knows what did it.
     """
-    values_first, values_second = as_list(values_first), as_list(values_second)
     read = []
     for name, line in (("first", first), ("second", second)):
         if not isinstance(line, str) or "..." in line:

@@ -8,17 +8,17 @@ from itertools import groupby
 
 from recbias.book.exercises import (
     Checked,
-    as_list,
     called,
+    inexact,
     instead_of,
+    is_exact,
     is_near,
     is_number,
     not_yet,
+    on_own_data,
     right,
     unfit,
 )
-
-_TOLERANCE = 1e-9
 
 
 # -- a mean over percentiles -----------------------------------------------------------------------
@@ -46,12 +46,15 @@ def check_p1r(p1r: Callable[[Sequence[int], Sequence[int], int], float]) -> Chec
             scores = [Fraction(int(run < hit), n) for run in range(number)]
             if scores:
                 of_groups.append(sum(scores) / len(scores))
-        if abs(score - sum(of_groups) / len(of_groups)) > _TOLERANCE:
+        wanted = sum(of_groups) / len(of_groups)
+        if not is_exact(score, wanted):
             empty = " One has none, and no score." if 0 in runs else ""
-            return not_yet(
+            return inexact(
+                score,
+                wanted,
                 f"p1r({hits}, {runs}, {n}) gives {score:.4g}. In the first percentile a run scores "
                 f"{float(of_groups[0]):.4g} on average; every percentile with runs counts as much "
-                f"as any other.{empty}"
+                f"as any other.{empty}",
             )
     return right(
         "a run among the least popular items counts more than one among the most popular, because "
@@ -136,11 +139,14 @@ def check_bpref(bpref: Callable[[str, int, int], float]) -> Checked:
         if isinstance(answer, Checked):
             return answer
         worth, reasons = _worth(listed, n_liked, n_disliked)
-        if abs(answer - sum(worth) / n_liked) > _TOLERANCE:
+        wanted = sum(worth) / n_liked
+        if not is_exact(answer, wanted):
             them = "1 liked item" if n_liked == 1 else f"{n_liked} liked items, in order"
-            return not_yet(
+            return inexact(
+                answer,
+                wanted,
                 f"bpref({listed!r}, {n_liked}, {n_disliked}) gives {answer:.4g}. Of the {them}: "
-                f"{'; '.join(reasons)}."
+                f"{'; '.join(reasons)}.",
             )
     return right(
         "unjudged items count for nothing, wherever they stand. Where nothing is disliked, the "
@@ -246,6 +252,7 @@ def check_two_items(*, tested: Sequence[float], left: Sequence[float], factor: f
 
 
 # -- a uniform test on one's own data --------------------------------------------------------------
+@on_own_data
 def check_own_uniform(
     *,
     plain: Sequence[float],
@@ -263,7 +270,6 @@ def check_own_uniform(
     ... )
     Not yet: kept: it is lead_uniform over lead_plain, 0.0909.
     """
-    plain, uniform = as_list(plain), as_list(uniform)
     for name, pair in (("plain", plain), ("uniform", uniform)):
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             return not_yet(f"{name}: two numbers, of Popularity and Random, in place of the dots.")

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, pairwise
 from typing import Any
 
 import numpy as np
 
-from recbias.book.exercises import Checked, as_list, called, instead_of, is_number, not_yet, right
+from recbias.book.exercises import (
+    Checked,
+    as_list,
+    called,
+    inexact,
+    instead_of,
+    is_exact,
+    is_number,
+    not_yet,
+    on_own_data,
+    right,
+)
 from recbias.data.simulation import CountOptions, count_world, make_world
 from recbias.errors import ConfigError
 
@@ -31,17 +42,21 @@ def check_complement(expected: Callable[[int, int, int], float]) -> Checked:
         for in_training in range(1, n_ratings)
         for n_liked in range(1, n_ratings + 1)
     ]
+    cases += [(13, 5, 4), (16, 16, 11)]  # past what one may have written down
     for n_ratings, n_liked, in_training in cases:
         value = called(expected, n_ratings, n_liked, in_training)
         if isinstance(value, Checked):
             return value
         ways = list(combinations(range(n_ratings), in_training))
         left = sum(n_liked - sum(rating < n_liked for rating in chosen) for chosen in ways)
-        if abs(value - left / len(ways)) > 1e-9:
-            return not_yet(
+        wanted = left / len(ways)
+        if not is_exact(value, wanted):
+            return inexact(
+                value,
+                wanted,
                 f"expected({n_ratings}, {n_liked}, {in_training}) gives {value:.4g}. Of "
                 f"{n_ratings} ratings {in_training} went into training: write down the {len(ways)} "
-                "ways to choose them, and count the relevant ones that are left for the test."
+                "ways to choose them, and count the relevant ones that are left for the test.",
             )
     return right(
         f"it agrees with the count over all splits in {len(cases)} cases. Of two items with as "
@@ -60,20 +75,25 @@ def check_hit_chance(hit_chance: Callable[[int, int, int], float]) -> Checked:
     Not yet: hit_chance(4, 1, 1) gives 0.25. Name the 4 users; 1 of them has the item in training
     and is not offered it. How many offers are left, and how many of them are hits?
     """
-    for n_users, in_training, in_test in ((4, 0, 2), (4, 1, 1), (10, 5, 5), (10, 7, 1), (9, 6, 0)):
+    for n_users, in_training, in_test in (
+        (4, 0, 2), (4, 1, 1), (10, 5, 5), (10, 7, 1), (9, 6, 0), (57, 20, 3), (6040, 300, 1234),
+    ):  # fmt: skip
         value = called(hit_chance, n_users, in_training, in_test)
         if isinstance(value, Checked):
             return value
         owners = set(range(in_training))
         offers = [user for user in range(n_users) if user not in owners]
         likers = {in_training + place for place in range(in_test)}
-        if abs(value - sum(user in likers for user in offers) / len(offers)) > 1e-9:
+        wanted = sum(user in likers for user in offers) / len(offers)
+        if not is_exact(value, wanted):
             has = "1 of them has" if in_training == 1 else f"{in_training} of them have"
             is_not = "is" if in_training == 1 else "are"
-            return not_yet(
+            return inexact(
+                value,
+                wanted,
                 f"hit_chance({n_users}, {in_training}, {in_test}) gives {value:.4g}. Name the "
                 f"{n_users} users; {has} the item in training and {is_not} not offered it. How "
-                "many offers are left, and how many of them are hits?"
+                "many offers are left, and how many of them are hits?",
             )
     return right(
         "no ranking for everybody puts a better item first than the one by this number. Popularity "
@@ -147,11 +167,12 @@ def check_printed(*, flattest: Sequence[int], steepest: Sequence[int]) -> Checke
 
 
 # -- a world without taste -------------------------------------------------------------------------
+_OF_ALL = "share of five stars among all ratings"
 _ASKED = (
     "ratings of each item",
     "ratings of each user",
     "who rated what",
-    "share of five stars among all ratings",
+    _OF_ALL,
     "share of five stars of each item",
 )
 
@@ -175,9 +196,13 @@ def _kept() -> dict[str, bool]:
         "ratings of each item": bool((source.item_counts() == world.item_counts()).all()),
         "ratings of each user": bool((source.user_counts() == world.user_counts()).all()),
         "who rated what": bool(np.array_equal(pairs[0], pairs[1])),
-        "share of five stars among all ratings": bool(abs(fives[1] - fives[0]) < 3 * error),
+        _OF_ALL: bool(abs(fives[1] - fives[0]) < 3 * error),
         "share of five stars of each item": bool((of_items[0] == of_items[1]).all()),
     }
+
+
+def _is_truth(answer: object) -> bool:
+    return isinstance(answer, int) and answer in (0, 1)
 
 
 def check_kept(kept: Mapping[str, Any]) -> Checked:
@@ -192,11 +217,19 @@ def check_kept(kept: Mapping[str, Any]) -> Checked:
     if unknown := set(kept) - set(_ASKED):
         raise ConfigError(f"not asked for: {', '.join(sorted(unknown))}")
     remarks = []
-    open_yet = [name for name in _ASKED if not isinstance(kept.get(name), bool)]
-    if wrong := [name for name in _ASKED if name not in open_yet and kept[name] != _kept()[name]]:
+    answers = {name: as_list(answer) for name, answer in kept.items()}  # numpy has its own True
+    open_yet = [name for name in _ASKED if not _is_truth(answers.get(name))]
+    if wrong := [
+        name for name in _ASKED if name not in open_yet and answers[name] != _kept()[name]
+    ]:
         remarks.append(f"{', '.join(wrong)}: not so.")
+    if _OF_ALL in wrong:  # the worlds of the chapter's figures take theirs from one data set
+        remarks.append("This world draws stars from the mix of the dataset whose counts it has.")
     if open_yet:
-        remarks.append(f"No answer yet for {', '.join(open_yet)}.")
+        others = [name for name in open_yet if answers.get(name) not in (None, ...)]
+        remarks.append(
+            f"No answer yet for {', '.join(open_yet)}{': write True or False' if others else ''}."
+        )
     if remarks:
         return not_yet(" ".join(remarks))
     return right(
@@ -206,6 +239,11 @@ def check_kept(kept: Mapping[str, Any]) -> Checked:
 
 
 # -- how steep one's own data are ------------------------------------------------------------------
+_SHIPPED = (1669, 99958, 447)
+"""Rated items and ratings of the data set ``synthetic``, and those of its first item."""
+
+
+@on_own_data
 def check_own_counts(*, counts: Sequence[int], tenth: float) -> Checked:
     """Check which share of the ratings of a table lies on the most popular tenth of its items.
 
@@ -214,19 +252,20 @@ def check_own_counts(*, counts: Sequence[int], tenth: float) -> Checked:
     >>> check_own_counts(counts=[30, 5, *[1] * 18], tenth=35)
     Not yet: tenth: a share, from 0 to 1; of 53 ratings the first 2 items have how many?
     """
-    counts = as_list(counts)
     if isinstance(counts, str) or not isinstance(counts, Sequence) or ... in counts:
         return not_yet("counts: give the number of ratings of each item in place of the dots.")
     if not all(is_number(count) and count == int(count) and count > 0 for count in counts):
         return not_yet("counts: whole numbers from 1 on; an item without ratings is not counted.")
     if len(counts) < 20:
         return not_yet("counts: a table has 20 items at least; give those of all of them.")
-    if min(counts) == max(counts):
-        return not_yet(
-            f"counts: all items have {counts[0]:g}, and in no data set do they. Count the ratings "
-            "of each item in your own table."
-        )
     falling, first = sorted(counts, reverse=True), -(-len(counts) // 10)
+    if len({more - less for more, less in pairwise(falling)}) == 1:
+        return not_yet(
+            f"counts: they go from {falling[-1]:g} to {falling[0]:g} in equal steps, and in no "
+            "data set do they. Count the ratings of each item in your own table."
+        )
+    if (len(counts), sum(counts), falling[0]) == _SHIPPED:
+        return not_yet("counts: they are of the table that came with the course. Take your own.")
     wanted = sum(falling[:first]) / sum(counts)
     if not is_number(tenth):
         return not_yet(f"tenth: give a number{instead_of(tenth)}.")

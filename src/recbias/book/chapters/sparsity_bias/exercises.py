@@ -9,10 +9,13 @@ from itertools import combinations, product
 from recbias.book.exercises import (
     Checked,
     called,
+    inexact,
     instead_of,
+    is_exact,
     is_near,
     is_number,
     not_yet,
+    on_own_data,
     right,
     unfit,
 )
@@ -161,7 +164,7 @@ def check_drawn(wrong: Callable[[float, float, int], float]) -> Checked:
         if isinstance(answer, Checked):
             return answer
         behind, tied = _wrong(a, b, n_runs)
-        if abs(answer - behind - tied / 2) < 1e-9:
+        if is_exact(answer, behind + tied / 2):
             continue
         call = f"wrong({a:g}, {b:g}, {n_runs}) gives {answer:.4g}. "
         if abs(answer - behind) < 1e-9:
@@ -171,9 +174,11 @@ def check_drawn(wrong: Callable[[float, float, int], float]) -> Checked:
             )
         if abs(answer - behind - tied) < 1e-9:
             return not_yet(f"{call}That counts ties in full, where a coin would be tossed.")
-        return not_yet(
+        return inexact(
+            answer,
+            behind + tied / 2,
             f"{call}Write down with what chance A has 0 to {n_runs} hits, the same for B, and go "
-            "through all pairs of them."
+            "through all pairs of them.",
         )
     return right(
         f"it agrees with the sum over all outcomes in {len(_CASES)} cases. With many runs of "
@@ -223,6 +228,7 @@ def check_shared(*, most: float, least: float) -> Checked:
 
 
 # -- one's own data, thinned out -------------------------------------------------------------------
+@on_own_data
 def check_own_thinned(
     *,
     kept: float,

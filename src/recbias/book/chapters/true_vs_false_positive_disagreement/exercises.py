@@ -7,7 +7,17 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-from recbias.book.exercises import Checked, as_list, called, is_number, not_yet, right, unfit
+from recbias.book.exercises import (
+    Checked,
+    called,
+    inexact,
+    is_exact,
+    is_number,
+    not_yet,
+    on_own_data,
+    right,
+    unfit,
+)
 from recbias.errors import ConfigError
 
 
@@ -39,13 +49,15 @@ def check_possible(
             value = called(function, hits, misses, n)
             if isinstance(value, Checked):
                 return value
-            if abs(value - expected / n) > 1e-9:
+            if not is_exact(value, expected / n):
                 are = "1 is" if n_open == 1 else f"{n_open} are"
                 it = "it" if n_open == 1 else "them"
-                return not_yet(
+                return inexact(
+                    value,
+                    expected / n,
                     f"{name}({hits}, {misses}, {n}) gives {value:.4g}. Of {n} items {are} unrated: "
                     f"write down the {len(liked)} ways in which the user may judge {it}, and count "
-                    "the liked items of each."
+                    "the liked items of each.",
                 )
     return right(
         f"it agrees with all ways to judge the rest in {len(cases)} cases. Hits give the lower end "
@@ -76,11 +88,14 @@ def check_miss_chance(miss_chance: Callable[[int, int, int], float]) -> Checked:
             return value
         viewers = list(range(rated, n_users))
         dislike = [user for user in viewers[:rated] if user - rated >= liked]
-        if abs(value - len(dislike) / len(viewers)) > 1e-9:
-            return not_yet(
+        wanted = len(dislike) / len(viewers)
+        if not is_exact(value, wanted):
+            return inexact(
+                value,
+                wanted,
                 f"miss_chance({n_users}, {rated}, {liked}) gives {value:.4g}. Name the {n_users} "
                 f"users: {rated} have the item in training and are not shown it. Of the "
-                f"{len(viewers)} others, how many dislike it in the test?"
+                f"{len(viewers)} others, how many dislike it in the test?",
             )
     return right(
         "with a minus sign this is Equation 4. An item that nobody disliked has 0, however few "
@@ -207,6 +222,7 @@ def check_roles(answers: Mapping[str, Any]) -> Checked:
 
 
 # -- what one's own lists may be -------------------------------------------------------------------
+@on_own_data
 def check_own_bounds(
     *, n: int, a: Sequence[float], b: Sequence[float], ends: Sequence[float], surely: str
 ) -> Checked:
@@ -222,7 +238,6 @@ def check_own_bounds(
         return not_yet(told)
     if n < 1:
         return not_yet("n: a list has 1 item at least.")
-    a, b, ends = as_list(a), as_list(b), as_list(ends)
     for name, pair in (("a", a), ("b", b)):
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             return not_yet(f"{name}: hits and misses of a list, on average, in place of the dots.")
