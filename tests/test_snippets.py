@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from recbias import Measurement, Results, load_dataset
+from recbias import Grid, Measurement, Results, load_dataset, run
 from recbias.cli.commands import main
 from recbias.data.datasets.frames import frame_of
 from recbias.data.simulation import make_world
@@ -173,8 +173,12 @@ def test_scores_of_another_program_are_measured_as_the_readme_says() -> None:
     ended = CliRunner().invoke(main, [*measure, "--out", "values.csv"])
     assert ended.exit_code == 0, ended.output
     values = pd.read_csv("values.csv").pivot(index="metric", columns="system", values="value")
-    assert values["mine"].tolist() == values["Popularity"].tolist()
-    assert values["mine"].min() > 0
+    # The scores are those of the class before, and not another name for popularity.
+    well_rated = ran("from mine import WellRated", {})["WellRated"]
+    own = run(Grid("my.csv", well_rated, "AI-AN-AR rel>=4", tuple(values.index)))
+    of_class = [own["WellRated", "AI-AN-AR rel>=4", metric].value for metric in values.index]
+    assert values["mine"].tolist() == pytest.approx(of_class, abs=1e-12)
+    assert (values["mine"] != values["Popularity"]).all()
 
 
 # ---- coming from another tool

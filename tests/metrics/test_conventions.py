@@ -188,13 +188,41 @@ def test_fewer_digits_fit_more_ways_and_all_are_listed(found):
     assert "told apart by: the values of users instead of their mean" in many.sentence()
 
 
+def test_ways_that_make_up_for_one_another_stand_beside_ours():
+    # v has no list, w no judgments: the mean is over two users with either, and with neither.
+    run = {"u": {"d": 2, "a": 1}, "w": {"b": 1}}
+    judgments = {"u": {"d": 1}, "v": {"a": 1}}
+    (one,) = reconcile_values(RunAndJudgments.of(run, judgments), ["P@2"], {"P@2": "0.25"})
+    both = (("missing", "out"), ("not judged", "in"))
+    assert [departures(way, one.ours) for way in one.explained][:2] == [(), both]
+    assert "\n  or: users with judgments but no list left out; users with a list" in one.sentence()
+    # The twin: alone, either changes the value.
+    single = one.single().set_index("question")["difference"]
+    assert abs(single["missing"]) > 0.1
+    assert abs(single["not judged"]) > 0.05
+
+
+def test_with_equal_scores_the_first_row_is_not_trec_evals():
+    run, judgments = {"u": {"a": 2, "b": 1, "c": 1}}, {"u": {"c": 1}}
+    (tied,) = reconcile_values(RunAndJudgments.of(run, judgments), ["RR"])
+    rows = tied.single().set_index("meaning")["value"]
+    assert rows["as recbias, equal scores as the file orders them"] == pytest.approx(1 / 3)
+    assert rows["equal scores by falling item id (trec_eval)"] == pytest.approx(1 / 2)
+    assert "not stable" in tied.explain("0.77").sentence()
+    run["u"]["b"] = 1.5
+    (apart,) = reconcile_values(RunAndJudgments.of(run, judgments), ["RR"])
+    assert apart.single()["meaning"].iloc[0] == "as recbias and trec_eval -c"
+    assert "not stable" not in apart.explain("0.77").sentence()
+
+
 @pytest.mark.parametrize("metric", ["P", "AP", "nDCG"])
 def test_what_several_values_fit_is_not_said_to_be_one_of_them(found, metric):
     one = found[f"{metric}@{K}"]
     said = one.explain(f"{one.value:.1f}").sentence()  # ours fits too, and hides all others
     assert f"{one.value:.1f} fits to its digits, where recbias says {one.value:.6g}" in said
     assert "  other values fit as well (" in said
-    assert "more digits" in said
+    assert f"more digits; if there are none, write {float(f'{one.value:.1f}'):.10f}" in said
+    assert "or 1 other ways" not in said
     # The twin: all digits, which nothing else fits.
     assert f"{one.value!r} is: what recbias says" in one.explain(repr(one.value)).sentence()
 

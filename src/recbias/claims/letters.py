@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from recbias.claims.home import named_data
+from recbias.claims.home import NO_DATA, named_data
 from recbias.claims.ledger import claims as ledger
 from recbias.claims.ledger import titles
 from recbias.claims.reading import NO_ASSERTION, NOT_AT_HAND, Document, group, number
@@ -30,6 +30,8 @@ _SECTIONS = {
     "yes": "Claims that hold by their criterion",
 }
 """Verdicts in the order of the letter, with what they are called there."""
+
+_NOT_COMPUTED = ("not testable here", "not yet", NOT_AT_HAND)
 
 _REASONS = {
     "about practice": "it is about practice, which no data test",
@@ -54,6 +56,12 @@ _ELSEWHERE = {"about its own data": "not asked, as it is about its own data"}
 
 _ASKED = re.compile(r"\$[xXy]\$(?: %)?")
 """A place in a sentence for a value that was not measured."""
+
+_OTHER_VERSIONS = {("ATM15", "ml-latest-small"): "a later version than that of the paper"}
+"""By paper, data sets of which we have another version than it used."""
+
+_NO_MISPRINT = "no misprint"
+"""What the status of an erratum says if the paper may be read or done otherwise, and errs not."""
 
 _EXACT = 1e-12
 """What an equation may be off by, as it is computed in rounded numbers."""
@@ -118,12 +126,14 @@ def _lines(document: Document, paper: str, claims: list[Entry]) -> Iterator[str]
     claims = [claim for claim in claims if claim["id"] not in ours]
     errata = [each for each in document["errata"] if each["paper"] == paper]
     pilot = sum(claim["pilot seen"] for claim in claims)
+    computed = sum(_answers(claim)["reproduced"] not in _NOT_COMPUTED for claim in claims)
     yield f"# {titles()[paper]}: claims computed again"
     yield ""
     yield (
-        f"To the authors. We computed {len(claims)} claims of the paper again, as we read them, "
-        f"with recbias {document['recbias']}. This page says what we found, and what we ask. Who "
-        "sends it adds date, name and address, and the commit that it was written from."
+        f"To the authors. We asked of {len(claims)} claims of the paper, as we read them, whether "
+        f"they hold, with recbias {document['recbias']}; {computed} could be computed again. This "
+        "page says what we found, and what we ask. Who sends it adds date, name and address, and "
+        "the commit that it was written from."
     )
     yield ""
     yield from _counts(claims)
@@ -134,7 +144,7 @@ def _lines(document: Document, paper: str, claims: list[Entry]) -> Iterator[str]
     yield "1. Is a claim restated other than the paper means it? Then our verdict is not about it."
     yield "2. Were data, splits or parameters others than ours where a claim does not hold?"
     if errata:
-        yield "3. Is what we call an erratum one? What is *suspected* is not shown."
+        yield "3. Is what we call an erratum one?"
     yield ""
     yield "## How to read the details"
     yield ""
@@ -148,9 +158,9 @@ def _lines(document: Document, paper: str, claims: list[Entry]) -> Iterator[str]
         "same data. Formulas are in LaTeX."
     )
     yield ""
-    yield from _legend(claims)
+    yield from _legend(paper, claims)
     for verdict, title in _SECTIONS.items():
-        chosen = [claim for claim in claims if claim["answers"]["reproduced"] == verdict]
+        chosen = [claim for claim in claims if _answers(claim)["reproduced"] == verdict]
         if chosen:
             yield f"## {title}"
             yield ""
@@ -158,10 +168,14 @@ def _lines(document: Document, paper: str, claims: list[Entry]) -> Iterator[str]
                 yield from _claim(claim)
 
 
-def _legend(claims: list[Entry]) -> Iterator[str]:
+def _legend(paper: str, claims: list[Entry]) -> Iterator[str]:
     """Say which data were used, and what the words of the tables mean."""
     names = dict.fromkeys(name for claim in claims if not _alike(claim) for name in _shown(claim))
-    titles_of = "; ".join(f"{name} is {dataset_info(name).title}" for name in names)
+    titles_of = "; ".join(
+        f"{name} is {dataset_info(name).title}"
+        + (f", {other}" if (other := _OTHER_VERSIONS.get((paper, name))) else "")
+        for name in names
+    )
     yield (
         f"Data: {titles_of}. The verdict of a claim follows from the parts that state what it "
         "mainly says; the details stand below these, and have no say. Where it differs by data "
@@ -180,7 +194,7 @@ def _glance(claims: list[Entry]) -> Iterator[str]:
         (verdict, claim)
         for verdict in _SECTIONS
         for claim in claims
-        if claim["answers"]["reproduced"] == verdict != "yes"
+        if _answers(claim)["reproduced"] == verdict != "yes"
     ]
     if not chosen:
         return
@@ -189,10 +203,10 @@ def _glance(claims: list[Entry]) -> Iterator[str]:
     yield "| claim | where | says | verdict | with the erratum |"
     yield "|---|---|---|---|---|"
     for verdict, claim in chosen:
-        told = f"{verdict} ({spread})" if (spread := _spread(claim)) else verdict
-        yield _cells(
-            claim["id"], claim["where"], claim["claim"], told, claim["answers"]["corrected"]
-        )
+        told = f"{verdict} ({spread})" if (spread := _spread(claim, _own(claim))) else verdict
+        told += f"; {lacking}" if (lacking := _lacking(claim)) else ""
+        corrected = _answers(claim)["corrected"]
+        yield _cells(claim["id"], claim["where"], claim["claim"], told, corrected)
     yield ""
 
 
@@ -204,7 +218,7 @@ def _cells(*cells: str) -> str:
 
 def _counts(claims: list[Entry]) -> Iterator[str]:
     """Count claims by verdict, what only data can tell apart from what hangs on none."""
-    counted = Counter((group(claim), claim["answers"]["reproduced"]) for claim in claims)
+    counted = Counter((group(claim), _answers(claim)["reproduced"]) for claim in claims)
     groups = list(dict.fromkeys(name for name, _ in counted))
     verdicts = [name for name in _SECTIONS if any(counted[each, name] for each in groups)]
     yield f"| claims | {' | '.join(verdicts)} |"
@@ -215,27 +229,63 @@ def _counts(claims: list[Entry]) -> Iterator[str]:
 
 
 def _shown(claim: Entry) -> list[str]:
-    """Name the data sets whose numbers are shown: where it is at home, else where it was judged.
+    """Name the data sets whose numbers are shown: the result's own, else where it was judged.
 
-    Of what hangs on no data they are one of the paper's, and one with the verdict that all give
+    Of what hangs on no data they are one of the paper's, and one with the verdict that these give
     together if that is another.
     """
-    answers, found = claim["answers"], claim["verdicts"]
+    answers, found, own = claim["answers"], claim["verdicts"], _own(claim)
     if answers["home"]:
-        return sorted(answers["home"], key=lambda name: name != _PREFERRED)
-    named = _named(claim)
+        return own
     names = sorted(
         (name for name in found if found[name]["lead"]),
-        key=lambda name: (name not in named, name != _PREFERRED),
+        key=lambda name: (name not in own, name != _PREFERRED),
     ) or [_PREFERRED if _PREFERRED in found else next(iter(found))]
-    same = (name for name in names if found[name]["verdict"] == answers["reproduced"])
+    told = _answers(claim)["reproduced"]
+    same = (name for name in names if found[name]["verdict"] == told)
     return list(dict.fromkeys([names[0], next(same, names[0]) if answers["no data"] else names[0]]))
 
 
-def _named(claim: Entry) -> tuple[str, ...]:
-    """Name the data sets that the paper's result is about; none of an entry that is not known."""
+def _own(claim: Entry) -> list[str]:
+    """Name the data sets at hand that a published result is of: of its values, else of its text."""
     entry = next((each for each in ledger() if each.id == claim["id"]), None)
-    return named_data(entry) if entry else ()
+    named = (entry.values_of or named_data(entry)) if entry else ()
+    own = [name for name in claim["verdicts"] if name in named]
+    if claim["answers"]["home"]:
+        own = [name for name in claim["answers"]["home"] if name in own] or claim["answers"]["home"]
+    return sorted(own, key=lambda name: name != _PREFERRED)
+
+
+def _asked(claim: Entry) -> list[str]:
+    """Name the data sets that the claim's answers are of."""
+    return list(claim["verdicts"] if claim["answers"]["no data"] else claim["answers"]["home"])
+
+
+def _answers(claim: Entry) -> Entry:
+    """Give the verdict on the result's own data where others have a say in the claim's answers.
+
+    What hangs on no data is judged on all of them, to notice defects, and a claim with values of
+    one data set on every one of its paper. Where the own ones differ it is the verdict on all.
+    """
+    answers, own = claim["answers"], _own(claim)
+    if not _spread(claim, _asked(claim)) or not own or _spread(claim, own):
+        return answers
+    first = claim["verdicts"][own[0]]
+    told = {name: first[name] for name in ("strict", "corrected", "reason")}
+    return {**answers, **told, "reproduced": first["verdict"], "where": ", ".join(own)}
+
+
+def _lacking(claim: Entry) -> str:
+    """Say how many of the parts that decide could not be tested, of a verdict that others gave."""
+    answers = _answers(claim)
+    if answers["reproduced"] in _NOT_COMPUTED or answers["reason"]:
+        return ""
+    parts = claim["verdicts"][_shown(claim)[0]]["parts"]
+    main = [part for part in parts if part["decides"] and part["core"]]
+    lacking = [part for part in main if part["verdict"] == "not testable"]
+    reasons = dict.fromkeys(_REASONS.get(part["reason"], part["reason"]) for part in lacking)
+    told = f"{len(lacking)} of its {len(main)} main parts not tested: {', '.join(reasons)}"
+    return told if lacking else ""
 
 
 def _alike(claim: Entry) -> bool:
@@ -249,7 +299,7 @@ def _alike(claim: Entry) -> bool:
 
 
 def _claim(claim: Entry) -> Iterator[str]:
-    names, answers = _shown(claim), claim["answers"]
+    names, answers = _shown(claim), _answers(claim)
     where = _place(claim)
     yield f"### {claim['id']}, {claim['where']}"
     yield ""
@@ -266,6 +316,12 @@ def _claim(claim: Entry) -> Iterator[str]:
         before, _, reason = answers["reason"].rpartition(": ")
         told.append(f"Because: {before and before + ': '}{_REASONS.get(reason, reason)}.")
     told += [_decided_by(claim["verdicts"][name]["would decide"]) for name in names]
+    if lacking := _lacking(claim):
+        told.append(f"{lacking[0].upper()}{lacking[1:]}.")
+    for name in _own(claim):
+        other = _OTHER_VERSIONS.get((claim["paper"], name))
+        if other and (answers["home"] or claim["id"].endswith("-SETUP")):
+            told.append(f"Ours of {name} is {other}.")
     if claim["published"]:
         told.append(f"Published: {claim['published']}.")
     if claim["pilot seen"]:
@@ -293,27 +349,26 @@ def _claim(claim: Entry) -> Iterator[str]:
     yield ""
 
 
-def _spread(claim: Entry) -> str:
-    """List the verdicts by data set, those of the paper first, if they differ; else nothing."""
-    answers, shown = claim["answers"], _shown(claim)
-    names = answers["home"] or ([*claim["verdicts"]] if answers["no data"] else [])
-    found = {name: claim["verdicts"][name]["verdict"] for name in dict.fromkeys([*shown, *names])}
-    if not names or len(set(found.values())) == 1:
-        return ""
-    return ", ".join(f"{name}: {verdict}" for name, verdict in found.items())
+def _spread(claim: Entry, names: list[str]) -> str:
+    """List the verdicts on data sets if they differ; else nothing."""
+    found = {name: claim["verdicts"][name]["verdict"] for name in names}
+    told = (f"{name}: {verdict}" for name, verdict in found.items())
+    return ", ".join(told) if len(set(found.values())) > 1 else ""
 
 
 def _place(claim: Entry) -> str:
     """Say where a verdict was found, as the end of a sentence."""
-    answers, spread = claim["answers"], _spread(claim)
-    if answers["no data"]:
-        first = _shown(claim)[0]
-        own = f"; on the paper's own, {first}, {claim['verdicts'][first]['verdict']}"
-        together = f", on all our data together ({spread})"
-        return f"{together}{own if first in _named(claim) else ''}" if spread else ""
-    if spread:
-        return f" ({spread})"
-    return "" if answers["where"] == answers["reproduced"] else f", on {answers['where']}"
+    answers, own, asked = _answers(claim), _own(claim), _asked(claim)
+    if spread := _spread(claim, own):
+        told = f" ({spread})"
+    elif answers["where"] in (answers["reproduced"], NO_DATA):
+        told = ""
+    else:
+        told = f", on {answers['where']}"
+    if set(asked) > set(own) and (spread := _spread(claim, asked)):
+        others = "all our data" if answers["no data"] else "all that we have of the paper's data"
+        told += f"; on {others} together {claim['answers']['reproduced']} ({spread})"
+    return told
 
 
 def _decided_by(told: str) -> str:
@@ -353,12 +408,12 @@ def _errata(errata: list[Entry], noted: list[Entry]) -> Iterator[str]:
     yield "## What may be errata"
     yield ""
     yield (
-        "Each with its place, what we read there, and what spoke for it when it was noted. Where a "
-        "row of the details has another last digit, the row is newer. What is *suspected* is not "
-        "shown."
+        "Each with its place, what we read there, its status, and what spoke for it when it was "
+        "noted. Where a row of the details has another last digit, the row is newer. What is "
+        f"called *{_NO_MISPRINT}* is no erratum: we could not do or read it as it stands."
     )
     yield ""
-    for each in errata:
+    for each in sorted(errata, key=lambda each: _NO_MISPRINT in each["status"]):
         yield (
             f"- **{each['id']}**, {each['where']} (*{each['status']}*): {each['what']}. "
             f"Evidence: {each['evidence']}."

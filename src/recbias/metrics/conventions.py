@@ -52,8 +52,9 @@ class Question:
     name : str
         What a table calls it.
     choices : mapping of str to str
-        In words, by short name; the first is that of this package and of trec_eval with ``-c``, of
-        divisors the first that a metric has. Empty of grades, which the judgments have.
+        In words, by short name; the first is that of this package and, but for ties, of trec_eval
+        with ``-c``, of divisors the first that a metric has. Empty of grades, which the judgments
+        have.
     metrics : tuple of str
         Those that it changes.
     example : tuple
@@ -75,7 +76,7 @@ QUESTIONS = {
             "ties",
             {
                 "file": "equal scores as the file orders them",
-                "id down": "equal scores by falling item id",
+                "id down": "equal scores by falling item id (trec_eval)",
                 "id up": "equal scores by rising item id",
                 "expected": "the mean over all orders of equal scores",
             },
@@ -638,7 +639,7 @@ class Reconciled:
         The number at hand as it is written; empty if there is none.
     explained : tuple of Choices
         What gives it, the fewest departures from `ours` first. A way of which some departures alone
-        do as well is not among them.
+        do as well is not among them; where `ours` does, one of which any changes nothing alone.
     users_known : bool
         Whether values of users were compared, not the mean alone.
     alone : tuple of Choices
@@ -686,7 +687,9 @@ class Reconciled:
             ``metric``, ``question``, ``choice``, ``meaning``, ``value`` and ``difference`` from
             ours, which is the first row.
         """
-        rows = [(self.metric, "", "", "as recbias and trec_eval -c", self.value, 0.0)]
+        ties = f"as recbias, {in_words('ties', self.ours['ties'])}"
+        first = ties if self._has_ties else "as recbias and trec_eval -c"
+        rows = [(self.metric, "", "", first, self.value, 0.0)]
         for choices, value in self.values.items():
             if len(changed := departures(choices, self.ours)) == 1:
                 (question, choice), = changed  # fmt: skip
@@ -711,17 +714,23 @@ class Reconciled:
             )
             if _matching(self.values, hundredth := format(given.scaleb(-2), "f")):
                 told += f"\n  is it a percentage? {hundredth} fits; write that"
+            elif self._has_ties:
+                told += (
+                    "\n  scores are equal in the run: a sort that is not stable, as of ranx from "
+                    "16 items on, orders them in none of these ways"
+                )
             return told
         first, *others = self.explained
         also = [] if self.users_known else self._fits_as_well()
         fits = f"fits to its digits, where recbias says {self.value:.6g}" if also else "is"
         lines = [f"{said} {fits}: {self._told(first)}"]
         lines += [f"  or: {self._told(other)}" for other in others[: _SHOWN - 1]]
-        if len(others) >= _SHOWN:
-            lines.append(f"  or {len(others) - _SHOWN + 1} other ways")
+        if more := others[_SHOWN - 1 :]:
+            lines.append(f"  or {len(more)} other way{'s' * (len(more) > 1)}")
         if also:
             lines.append(
-                f"  other values fit as well ({len(also)}), such as {also[0]:.6g}: give more digits"
+                f"  other values fit as well ({len(also)}), such as {also[0]:.6g}: give more "
+                f"digits; if there are none, write {Decimal(self.theirs):.10f}"
             )
         changed = {name for way in self.explained for name, _ in departures(way, self.ours)}
         rest = [
@@ -739,6 +748,11 @@ class Reconciled:
                 "on ties, on what is relevant or on who is averaged"
             )
         return "\n".join(lines)
+
+    @property
+    def _has_ties(self) -> bool:
+        """Whether the run has equal scores, of which ways to order them were tried."""
+        return any(dict(way)["ties"] != self.ours["ties"] for way in self.values)
 
     def _apart(self) -> str:
         """Say what tells the ways apart that give the number."""
@@ -936,10 +950,14 @@ def _shared(
 
 
 def _fewest(found: Sequence[Choices], ours: Mapping[str, str]) -> tuple[Choices, ...]:
-    """Order ways by how many departures they have; leave out those of which a part does as well."""
+    """Order ways by how many departures they have; leave out those of which a part does as well.
+
+    Beside no departure at all, which is a part of each, stand those that make up for one another.
+    """
     kept: list[tuple[set[tuple[str, str]], Choices]] = []
     for way in sorted(found, key=lambda way: len(departures(way, ours))):
         changed = set(departures(way, ours))
-        if not any(known <= changed for known, _ in kept):
+        if not any(known <= changed for known, _ in kept if known):
             kept.append((changed, way))
-    return tuple(way for _, way in kept)
+    as_here = any(not changed for changed, _ in kept)
+    return tuple(way for changed, way in kept if not (as_here and len(changed) == 1))
