@@ -144,7 +144,7 @@ def grade(
     lost = {
         f"{'not read':10} {mark.student}, {mark.task.chapter}: {mark.feedback}"
         for mark in marks
-        if mark.outcome == "missing" and "There is" in mark.feedback
+        if mark.unread
     }
     for line in sorted(lost):
         click.echo(line)

@@ -66,6 +66,8 @@ class Mark:
         How long it took.
     call
         The call of the check with its numbers, of a right answer on one's own data.
+    unread
+        Whether there is no sheet, but another file was handed in.
     """
 
     student: str
@@ -74,6 +76,7 @@ class Mark:
     feedback: str
     seconds: float = 0.0
     call: str = ""
+    unread: bool = False
 
     @property
     def points(self) -> int:
@@ -259,7 +262,8 @@ def _sheet_marks(
             told += f" There is {names}; the sheet is called {tasks[0].chapter}.ipynb."
             packed = [path.name for path in others if path.suffix.lower() in _PACKED]
             told += f" {packed[0]} has to be unpacked first." if packed else ""
-        return [Mark(student, task, "missing", told) for task in tasks]
+        unread = bool(others)
+        return [Mark(student, task, "missing", told, unread=unread) for task in tasks]
     try:
         cells = _read_one(sheets)
     except DataError as error:

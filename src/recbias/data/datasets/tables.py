@@ -431,18 +431,15 @@ def described_ratings(
         left_out -= n_gaps
         by_role = ", ".join(f"{role} {gap.sum():,}" for role, gap in gaps.items() if gap.any())
         said.append(f"{n_gaps:,} rows with a missing value left out{by_role and f': {by_role}'}")
-    timed = ratings.timestamp is not None
-    latest = "latest row of a pair counts, of equal times the last" if timed else (
-        "last row of a pair counts"
-    )  # fmt: skip
-    earliest = "earliest row of a pair counts, of equal times the first" if timed else (
-        "first row of a pair counts"
-    )  # fmt: skip
+    first, last = "first row of a pair counts", "last row of a pair counts"
+    if ratings.timestamp is not None:
+        first = "earliest row of a pair counts, of equal times the first"
+        last = "latest row of a pair counts, of equal times the last"
     said.append(
         {
             "error": "each pair once",
-            "first": f"the {earliest} ({left_out:,} rows left out)",
-            "last": f"the {latest} ({left_out:,} rows left out)",
+            "first": f"the {first} ({left_out:,} rows left out)",
+            "last": f"the {last} ({left_out:,} rows left out)",
             "mean": f"rows of one pair are averaged ({left_out:,} rows fewer)",
         }[duplicates]
     )
