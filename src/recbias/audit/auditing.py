@@ -43,7 +43,6 @@ from recbias.experiment.options import Options
 from recbias.experiment.store import write_atomically
 from recbias.metrics import Metric
 from recbias.multiverse import Trusted, Universes, trusted, universes
-from recbias.multiverse.summary import balanced_weights
 from recbias.multiverse.universes import LEVEL
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
@@ -592,7 +591,7 @@ def _without_one(found: Universes, won: float) -> dict[str, Any] | None:
     """
     if round(won, 9) >= SHARE:
         return None
-    weights = balanced_weights(found.cross >= 0)
+    weights = found.balanced
     rest: dict[tuple[int, int], float] = {}
     for axis in range(weights.ndim):
         others = tuple(other for other in range(weights.ndim) if other != axis)
@@ -603,9 +602,7 @@ def _without_one(found: Universes, won: float) -> dict[str, Any] | None:
     if not rest:
         return None
     axis, at = max(rest, key=rest.__getitem__)
-    kept = np.delete(found.signs, at, axis=axis)
-    known = np.delete(found.cross >= 0, at, axis=axis)
-    wins = float(balanced_weights(known)[kept > 0].sum())
+    wins = float(rest[axis, at])
     if round(wins, 9) < SHARE:
         return None
     (decision, texts), alone = [*found.options.items()][axis], np.take(weights, at, axis=axis)
