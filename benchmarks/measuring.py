@@ -26,8 +26,9 @@ SIZE, CUTOFF = 100, 10
 def main_grid(dataset: str) -> Grid:
     """Build the grid as the chapter does."""
     precision = f"P@{CUTOFF}"
-    n_sampled = setup.largest_sample(dataset, SIZE, split="k-fold 5", seed=1)
-    asked = setup.protocols(top_rating(dataset), size=SIZE, n_sampled=n_sampled)
+    liked = top_rating(dataset)
+    n_sampled = setup.largest_sample(dataset, SIZE, min_rating=liked, split="k-fold 5", seed=1)
+    asked = setup.protocols(liked, size=SIZE, n_sampled=n_sampled)
     return Grid(
         dataset,
         line_up("bcc17"),
