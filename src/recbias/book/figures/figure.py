@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Picture
 
 from recbias.book.html import file_links
@@ -72,7 +73,8 @@ class Figure:
         """Write the picture as SVG, which says what the picture shows."""
         file = io.BytesIO()
         words = {"Date": None, "Creator": None, "Description": self.alt}
-        self.picture().savefig(file, format="svg", metadata=words)
+        # `savefig` would draw twice where a layout is asked for: once to lay out, once to write.
+        FigureCanvasSVG(self.picture()).print_svg(file, metadata=words)
         return file.getvalue().decode()
 
     def show(self) -> None:
