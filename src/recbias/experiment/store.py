@@ -255,7 +255,9 @@ def _read_column(file: pq.ParquetFile, name: str, length: int) -> pa.ChunkedArra
 def _array(column: pa.ChunkedArray, dtype: str, *shape: int) -> npt.NDArray[Any]:
     """Make the array of a column again."""
     size = math.prod(shape)
-    content = column.slice(0, shape[0] if size else 0).combine_chunks()
+    column = column.slice(0, shape[0] if size else 0)
+    # One chunk as it is: combining would copy it, and it is copied below.
+    content = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if len(shape) == 2 and size:
         width = content.type.byte_width
         place = content.offset * width

@@ -331,16 +331,18 @@ class Positions:
         count_rows_above(
             self.indptr, self._order, self.listed, positive, group, n_groups, judged, positives
         )
-        rank, condensed = above + 1 - positives, judged + 1 - positives
-        rows = np.ones(len(self.user), dtype=bool)
-        if rule.per_run:
-            rows = positive
-            place = self.user * np.int64(n_groups) + group
-            size = self.n_users * n_groups
-            others = np.bincount(place[positive], minlength=size)[place] - 1
-            scored = np.bincount(place[positive & self.listed], minlength=size)[place]
-            n_targets = (n_targets - others)[rows]
-            n_scored = (n_scored - scored + self.listed)[rows]
+        rows: slice | npt.NDArray[np.intp] = slice(None)
+        if rule.per_run:  # few rows are relevant: nothing is computed of the others
+            rows = np.flatnonzero(positive)
+            n_targets, n_scored = n_targets[rows], n_scored[rows]
+            place = self.user[rows] * np.int64(n_groups) + group[rows]
+            size, listed = self.n_users * n_groups, self.listed[rows]
+            n_targets = n_targets - (np.bincount(place, minlength=size)[place] - 1)
+            n_scored = n_scored - np.bincount(place[listed], minlength=size)[place] + listed
+        rank, condensed = (
+            np.where(self.listed[rows], counts[rows] + 1 - positives[rows], 0).astype(np.int32)
+            for counts in (above, judged)
+        )
         ties = None
         if self.ties is not None and rule.n_groups is None and not rule.with_train:
             tied = self.ties[:, 2:] if rule.candidates == "AI" else self.ties[:, :2]
@@ -352,8 +354,8 @@ class Positions:
             user=self.user[rows],
             item=self.item[rows],
             value=self.value[rows],
-            rank=np.where(self.listed, rank, 0)[rows].astype(np.int32),
-            condensed_rank=np.where(self.listed, condensed, 0)[rows].astype(np.int32),
+            rank=rank,
+            condensed_rank=condensed,
             n_targets=n_targets.astype(np.int32),
             n_scored=n_scored.astype(np.int32),
             group=group[rows].astype(np.int16) if rule.n_groups is not None else None,
