@@ -154,6 +154,19 @@ def _time(seconds: float) -> str:
     return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
+
+
+def _differs(said: str) -> str:
+    """Say what a toolkit found otherwise, in words; nothing where it found the same."""
+    share, places, _ = said.partition("% of the places")
+    if places:
+        gap = 100 - float(share)
+        return f"{gap:.2g} % of the places hold another item" if gap else ""
+    return escape(said.partition("; ")[2])
+
+
 def _reached(work: str, rows: Mapping[str, Mapping[str, str]], product: float) -> Iterator[str]:
     """Say of each goal of a work whether it is met, and by how much not."""
     if work == "all from ranks":
@@ -199,16 +212,15 @@ def speed_html(path: Path | None = None) -> str:
                 f"<tr><th>{WORK[work]}</th><td>{_time(float(ours['seconds']))}</td>"
                 f"<td>{ours['peak_gb']}</td><td>"
                 + ", ".join(
-                    f"{escape(row['toolkit'])} {float(row['x ours']):.2g}" for row in others
+                    f"{escape(row['toolkit'])} {_times(float(row['x ours']))}" for row in others
                 )
                 + f"</td><td>{'<br>'.join(_reached(work, rows, product))}</td></tr>"
             )
-        differs = [
-            f"{escape(row['toolkit'])}, {WORK[row['task']]}: {escape(row['differs'])}"
+        differs = dict.fromkeys(
+            f"{escape(row['toolkit'])}, {WORK[row['task']]}: {told}"
             for row in of_size
-            if row["task"] in WORK and (" by " in row["differs"] or "places" in row["differs"])
-            if row["differs"] != "100.00000% of the places"
-        ]
+            if row["task"] in WORK and (told := _differs(row["differs"]))
+        )
         dates = ", ".join(sorted({row["date"] for row in of_size}))
         tables.append(
             f"<h3>{n_ratings:,} ratings</h3><table class='proof'><thead><tr><th></th>"
