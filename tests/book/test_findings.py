@@ -460,7 +460,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder.mkdir()
     (folder / "design_alternatives.yaml").write_text(OWN, encoding="utf-8")
     monkeypatch.setattr(findings, "packaged", lambda name: tmp_path / name)
-    caches = (findings.own_findings, findings._own_topics)
+    caches = (findings.own_findings, findings._own_topics, findings._written)
     for each in caches:
         each.cache_clear()
     yield folder
@@ -490,7 +490,7 @@ def test_a_block_without_forms_says_what_its_record_says(own):
     block, title = ":::{finding} own/REORDER\n:::", "own/REORDER"
 
     def told():
-        for each in (findings.own_findings, findings._own_topics):
+        for each in (findings.own_findings, findings._own_topics, findings._written):
             each.cache_clear()
         stated = state(TOPIC, results, [])
         return resolve_findings(block, [stated], where), said(title, results), stated
@@ -525,7 +525,7 @@ def test_a_title_in_words_of_its_own_turns_with_its_record(own):
     block = "\n".join([":::{finding} " + title, "holds: yes.", "refuted: no.", "open: -", ":::"])
 
     def told():
-        for each in (findings.own_findings, findings._own_topics):
+        for each in (findings.own_findings, findings._own_topics, findings._written):
             each.cache_clear()
         stated = state(TOPIC, results, [])
         return said(title, results, **forms), resolve_findings(block, [stated], where)

@@ -370,16 +370,20 @@ def own_findings(topic: str) -> Mapping[str, Record]:
 
     Empty if there are none.
     """
+    return _read_own(_written(topic), f"{topic.replace(' ', '_')}.yaml")
+
+
+@cache
+def _written(topic: str) -> Mapping[str, Any]:
+    """Give a file of findings as it is written, by name: reading all as records takes long."""
     file = packaged(f"findings/{topic.replace(' ', '_')}.yaml")
-    if not file.is_file():
-        return {}
-    return _read_own(file.read_text(encoding="utf-8"), file.name)
+    return (parse_yaml(file.read_text(encoding="utf-8")) or {}) if file.is_file() else {}
 
 
-def _read_own(text: str, source: str) -> dict[str, Record]:
-    """Read a file of findings: a record by name; `source` names it in errors."""
+def _read_own(written: Mapping[str, Any], source: str) -> dict[str, Record]:
+    """Read findings: a record by name; `source` names their file in errors."""
     records = {}
-    for name, raw in (parse_yaml(text) or {}).items():
+    for name, raw in written.items():
         try:
             if fields := sorted(set(_NOT_OF_OURS) & set(raw)):
                 raise ConfigError(f"{', '.join(fields)} belong to claims; leave them out")
@@ -418,12 +422,13 @@ def _topic_of(name: str) -> str:
     """Find the topic of a finding by its name; ConfigError if nothing decides it."""
     first, _, rest = name.partition("/")
     if first == "own":
-        known = {finding: topic for topic in _own_topics() for finding in own_findings(topic)}
+        known = {str(finding): topic for topic in _own_topics() for finding in _written(topic)}
         if rest not in known:
             raise unknown_name("finding of this book", rest, known or ["none yet"])
-        topics = [topic for topic in _own_topics() if rest in own_findings(topic)]
+        topics = [topic for topic in _own_topics() if rest in map(str, _written(topic))]
         if len(topics) > 1:
             raise ConfigError(f"own/{rest} is a finding of {' and of '.join(topics)}; rename one")
+        own_findings(topics[0])  # a slip in its file is told
         return topics[0]
     by_id = {claim.id: claim for claim in claims()}
     if first not in by_id:
