@@ -34,7 +34,7 @@ from recbias.data.datasets.describe import describe
 ROWS = Path(__file__).with_suffix(".csv")
 FIELDS = ("date", "ratings", "users", "items", "work", "wall_s", "cpu_s", "peak_gb")
 PIECE, TASTES = 2_000, 8
-SPLIT, MIN_RATING = "ratio 0.8", 4.0
+SPLIT, MIN_RATING = "ratio 0.2", 4.0
 DESIGNS = {
     name: f"{code} rel>=4"
     for name, code in {"AI": "AI-AN-AR", "TI": "TI-AN-AR", "1R": "TI-NN-1R t=100"}.items()

@@ -30,6 +30,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import yaml
 
+from recbias._system.memory import give_back
 from recbias.data.datasets.mistaken import (
     listed,
     refuse_matrix,
@@ -349,6 +350,7 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
             _check_enclosed(path, layout, [line.split(layout.separator) for line in lines])
         frame = _read_text_table(path, layout, options.scale)
         first_line = 1 + layout.has_header
+    give_back()
     return described_ratings(
         frame,
         columns,
