@@ -516,7 +516,7 @@ def _position_arrays(positions: Positions) -> dict[str, np.ndarray[Any, Any]]:
     small = np.int16 if len(positions.groups.labels) < 2**15 else np.int32
     arrays = {name: getattr(positions, name) for name in _KEPT}
     for name in ("n_scored", "n_train_scored", "list_items"):
-        arrays[name] = arrays[name].astype(small)
+        arrays[name] = arrays[name].astype(small, copy=False)
     lengths = np.diff(positions.list_starts).astype(np.int16)
     return {**arrays, "list_lengths": lengths, "depth": np.array([positions.depth])}
 
