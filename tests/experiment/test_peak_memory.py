@@ -150,7 +150,11 @@ def test_rows_are_brought_into_order_column_by_column(
     rng, n_rows = np.random.default_rng(1), 100_000
     pairs = rng.permutation(2 * n_rows)[:n_rows]
     pairs[0] = pairs[1] if duplicates == "mean" else pairs[0]
-    columns = {"user_id": pairs // 400, "item_id": pairs % 400, "rating": rng.integers(1, 6, n_rows)}
+    columns = {
+        "user_id": pairs // 400,
+        "item_id": pairs % 400,
+        "rating": rng.integers(1, 6, n_rows),
+    }
     frame = pd.DataFrame(columns | {"time": rng.integers(10**9, 2 * 10**9, n_rows)})
     tracemalloc.start()
     Ratings.from_frame(frame, timestamp="time", duplicates=duplicates)

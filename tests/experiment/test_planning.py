@@ -256,7 +256,7 @@ def test_a_page_is_estimated_and_says_by_how_much_it_was_off(costs: Path) -> Non
 
 
 def test_a_page_grows_as_others_do_where_its_own_rows_do_not_tell(costs: Path) -> None:
-    """Pairs and ratings grow alike on small tables; a large one of another page tells them apart."""
+    """Pairs and ratings grow alike on small tables; a large one of another page tells which."""
     sizes = [Size(100, 10, 10), Size(1_000, 32, 32), Size(2_000, 3_000, 3_000)]
     took = [20 + size.ratings / 50 for size in sizes]
     peaks = [300 + size.ratings / 100 for size in sizes]

@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recbias._system.places import cells_dir, clone_root
+from recbias.data.datasets.describe import page_memory
 from recbias.data.ratings import Ratings
 from recbias.errors import RecbiasError, StoreError
 from recbias.experiment.cells import Cell, cell_dataset
@@ -185,7 +186,12 @@ def page_cost(page: str, size: Size) -> PageCost | None:
             for row in rows.itertuples()
         ]
         off_by = float(np.exp(np.abs(np.log(ratios)).max()))
-    cost = Cost(*(_like_other_pages(every, page, size, what) for what in ("seconds", "peak_mb")))
+    seconds, peak_mb = (
+        _like_other_pages(every, page, size, what) for what in ("seconds", "peak_mb")
+    )
+    # Tables that were measured have too few items for what grows with pairs of them.
+    pairs_gb = page_memory(size.items, page) - page_memory(0, page)
+    cost = Cost(seconds, peak_mb + 1e3 * pairs_gb)
     return PageCost(cost, len(rows), off_by, rows["date"].max())
 
 
