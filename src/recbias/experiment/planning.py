@@ -71,11 +71,6 @@ class Size(NamedTuple):
         """Tell the size of ratings."""
         return cls(len(ratings), ratings.n_users, ratings.n_items)
 
-    @classmethod
-    def of_row(cls, row: Any) -> Size:
-        """Read the size off a row of a table that has its columns."""
-        return cls(row.ratings, row.users, row.items)
-
 
 class Cost(NamedTuple):
     """Seconds of processor time, and the peak memory of a process in MB."""
@@ -180,10 +175,10 @@ def page_cost(page: str, size: Size) -> PageCost | None:
         return None
     off_by = np.nan
     if len(rows) > 2:
+        kept = rows[["table", *Size._fields, "seconds"]]
         ratios = [
-            _like_other_pages(every[every["table"] != row.table], page, Size.of_row(row), "seconds")
-            / row.seconds
-            for row in rows.itertuples()
+            _like_other_pages(every[every["table"] != table], page, Size(*of), "seconds") / took
+            for table, *of, took in kept.itertuples(index=False, name=None)
         ]
         off_by = float(np.exp(np.abs(np.log(ratios)).max()))
     seconds, peak_mb = (
@@ -207,7 +202,8 @@ def _like_other_pages(rows: pd.DataFrame, page: str, size: Size, what: str) -> f
     if rows.empty:
         return np.nan
     terms_of: Terms = _time_terms if what == "seconds" else _memory_terms
-    terms = np.array([terms_of(Size.of_row(row)) for row in rows.itertuples()])
+    sizes = rows[list(Size._fields)].itertuples(index=False, name=None)
+    terms = np.array([terms_of(Size(*of)) for of in sizes])
     costs, pages = rows[what].to_numpy(dtype=np.float64), rows["page"].to_numpy()
     own = pages == page
     level = np.ones(len(rows))
