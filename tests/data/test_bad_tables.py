@@ -23,6 +23,10 @@ from recbias.errors import ConfigError, DataError, DataWarning, MissingData, Rec
 # ------------------------------------------------------------------------- messages, word by word
 
 HEAD = b"user,item,rating\n"
+ALIASES = "header:\n- &a0 [a, a, a, a, a, a, a, a, a, a]\n" + "".join(
+    f"- &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 9)
+)
+"""A value of ten to the ninth power words, in half a kilobyte."""
 ZIPPED = gzip.compress(b"user,item\n1,2\n")
 
 MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
@@ -205,6 +209,46 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         {},
         "FILE: a zero byte at offset 20\nexpected UTF-8 text with lines that end in LF or CR LF",
     ),
+    "unit separator between colons": (
+        "t.dat",
+        b"user::item::rating\n1\x1f2::3\n",
+        {},
+        "FILE: a control character 0x1f at offset 20\n"
+        "expected UTF-8 text with lines that end in LF or CR LF",
+    ),
+    "nothing but line ends": (
+        "t.csv",
+        HEAD + b"1,1,5" + b"\n" * 2**22 + b"1,2,5",
+        {},
+        "FILE:2: more than 2,097,152 bytes of empty lines follow\nremove them",
+    ),
+    "bomb": (
+        "t.csv.gz",
+        gzip.compress(HEAD + b"1,1,5\n" * 10**6),
+        {},
+        "FILE: damaged or cut off (it unpacks to more than 200 times its size; if that is right, "
+        "unpack it)\nget the file anew",
+    ),
+    "half of a sign": (
+        "t.json",
+        rb'{"user": "\ud800", "item": 1}',
+        {},
+        "FILE:1: 'user' is '\\ud800', with half of a sign\nremove it",
+    ),
+    "a long id among many": (
+        "t.csv",
+        HEAD + b"".join(b"u%d,1,5\n" % user for user in range(3000)) + b"z" * 90_000 + b",1,5\n",
+        {},
+        f"FILE:3002: a user id of 90,000 characters, '{'z' * 40}'...\n"
+        "expected at most 1,000, as there are 3,001 user ids; shorten it",
+    ),
+    "codec of no text": (
+        "t.csv",
+        HEAD + b"1,1,5\n",
+        {"encoding": "punycode"},
+        "FILE: not punycode (Invalid extended code point ',')\n"
+        "name the encoding that the file has: --encoding NAME",
+    ),
     "open quote": (
         "t.csv",
         b'user,item,title,rating\n1,1,"a,5\n1,2,b",4\n',
@@ -316,7 +360,14 @@ def test_kept_options_are_read_and_given_ones_come_first(tmp_path: Path) -> None
         ("just text", "expected lines 'option: value'"),
         ("a: [", "not YAML"),
         ("duplicates: newest\n", "duplicates 'newest'"),
-        ("!!python/object:os.system {}", "not YAML"),
+        ("!!python/object/apply:os.system [touch pwned]", "expected lines 'option: value'"),
+        ("user: !!python/name:os.system", "not YAML"),
+        ("user: user\nuser: item\n", "each option once"),
+        (ALIASES, "expected lines 'option: value'"),
+        ("user: &user [*user]", "expected lines 'option: value'"),
+        (f"user: {'[' * 999}", "not YAML"),
+        ("user: 2026-99-99", "not YAML"),
+        (f"scale: [1, {'9' * 400}, 1]", "a number of scale is too large"),
     ],
 )
 def test_kept_options_that_mean_nothing_are_refused(
