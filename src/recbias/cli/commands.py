@@ -557,7 +557,9 @@ def book(
 @click.option(
     "--strength", type=float, help="How many times likelier likes are rated, at most; 3 if none."
 )
-@click.option("--worlds", "n_worlds", type=click.IntRange(20), default=100, show_default=True)
+@click.option(
+    "--worlds", "n_worlds", type=click.IntRange(20, 10_000), default=100, show_default=True
+)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with the names of all worlds.")
