@@ -572,7 +572,7 @@ def plainly(content: bytes, table: Table) -> list[tuple[str, str, float]]:
 
 
 # The kinds add up to 10,000 tables by `make prove`; in the suite, each fault has a dozen.
-SCALE = 1 if settings.default is None or settings.default.max_examples <= 100 else 25
+SCALE = 1 if settings.default is None or settings.default.max_examples <= 100 else 35
 
 
 @settings(max_examples=80 * SCALE)

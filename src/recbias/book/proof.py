@@ -22,11 +22,11 @@ class Goal(NamedTuple):
     Attributes
     ----------
     name
-        Such as ``G4``.
+        Such as ``G4``; ``T4`` is about what other tools do, ``S4`` about what strangers may not.
     goal
         In words.
     by
-        What measures it: tests, ``prove PART[/STEP]``, ``ci STEP``.
+        What measures it: tests, ``slow TESTS``, ``prove PART[/STEP]``, ``ci STEP``.
     """
 
     name: str
@@ -80,13 +80,17 @@ def outcomes(folder: Path | None = None) -> dict[str, Mapping[str, Any]]:
 
 
 def _measured(measures: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    always = [each for each in measures if not each.startswith("prove ")]
-    if always:
-        names = (
-            escape(each.removeprefix("ci ")) if each.startswith("ci ") else f"<code>{each}</code>"
-            for each in always
-        )
-        yield f"at every change: {', '.join(names)}"
+    slow = [each for each in measures if each.startswith("slow ")]
+    always = [each for each in measures if not each.startswith(("prove ", "slow "))]
+    for when, those in (("at every change", always), ("at one change of six", slow)):
+        names = [
+            escape(each.removeprefix("ci "))
+            if each.startswith("ci ")
+            else f"<code>{escape(each.removeprefix('slow '))}</code>"
+            for each in those
+        ]
+        if names:
+            yield f"{when}: {', '.join(names)}"
     for measure in measures:
         kind, _, name = measure.partition(" ")
         if kind != "prove":
