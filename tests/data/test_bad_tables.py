@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -407,6 +410,30 @@ def test_parquet_of_nested_values_and_a_damaged_one_are_refused(tmp_path: Path) 
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match="not a Parquet file, or a damaged one"):
         load_dataset(path)
+
+
+def test_feather_and_parquet_that_lie_are_refused(tmp_path: Path) -> None:
+    """Texts that say to end where there is nothing end a process that believes them."""
+    items = pa.array([1, 2])
+    far, bad = (
+        pa.StringArray.from_buffers(2, pa.py_buffer(np.int32(ends).tobytes()), pa.py_buffer(text))
+        for ends, text in (([0, 2**30, 2], b"ab"), ([0, 1, 2], b"\xff\xfe"))
+    )
+    path = tmp_path / "t.arrow"
+    for users in (far, bad):
+        table = pa.table({"user": users, "item": items})
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+        with pytest.raises(DataError, match="not a Feather file, or a damaged one"):
+            load_dataset(path)
+    path = tmp_path / "t.parquet"
+    for table in (
+        pa.table({"user": bad, "item": items}),
+        pa.table({"who": items, "what": items}).replace_schema_metadata({"pandas": "{"}),
+    ):
+        pyarrow.parquet.write_table(table, path)
+        with pytest.raises(DataError, match="not a Parquet file, or a damaged one"):
+            load_dataset(path)
 
 
 # --------------------------------------------------------------- generated tables, whole and broken

@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from encodings.aliases import aliases
 from pathlib import Path
@@ -1360,40 +1361,41 @@ _NO_CELLS = (
 def _read_parquet(
     path: Path, named_columns: Mapping[str, str]
 ) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
-    try:
+    with _damage_explained(path, "Parquet"):
         schema = pyarrow.parquet.read_schema(path)
         names = schema.names
         if not _has_roles(names, named_columns):
             _refuse_parquet_matrix(path, schema)
         columns = columns_by_role(path, names, named_columns, "")
         table = pyarrow.parquet.read_table(path, columns=list(columns.values()))
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(
-            f"{path}: not a Parquet file, or a damaged one ({_one_line(error)})\n"
-            "write it anew, or rename it to end in .csv if it is text"
-        ) from None
-    return "Parquet", names, columns, _cells(path, table, columns)
+        return "Parquet", names, columns, _cells(path, table, columns)
 
 
 def _read_feather(
     path: Path, named_columns: Mapping[str, str]
 ) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
+    with _damage_explained(path, "Feather"), pa.OSFile(str(path)) as file:
+        reader = pa.ipc.open_file(file)
+        names = reader.schema.names
+        columns = columns_by_role(path, names, named_columns, "")
+        table = reader.read_all().select(list(columns.values()))
+        return "Feather", names, columns, _cells(path, table, columns)
+
+
+@contextmanager
+def _damage_explained(path: Path, form: str) -> Iterator[None]:
     try:
-        with pa.OSFile(str(path)) as file:
-            reader = pa.ipc.open_file(file)
-            names = reader.schema.names
-            columns = columns_by_role(path, names, named_columns, "")
-            table = reader.read_all().select(list(columns.values()))
-            return "Feather", names, columns, _cells(path, table, columns)
-    except (pa.ArrowException, OSError) as error:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: no JSON, or no UTF-8
         raise DataError(
-            f"{path}: not a Feather file, or a damaged one ({_one_line(error)})\n"
+            f"{path}: not a {form} file, or a damaged one ({_one_line(error)})\n"
             "write it anew, or rename it to end in .csv if it is text"
         ) from None
 
 
 def _cells(path: Path, table: pa.Table, columns: Mapping[str, str]) -> pd.DataFrame:
     """Take the cells out of a table of Arrow, refusing what is no cell of ratings."""
+    table.validate(full=True)  # a text that says to end elsewhere than it does ends the process
     for place, (role, column) in enumerate(columns.items()):
         kind = table.schema.field(place).type
         if any(test(kind) for test in _NO_CELLS):
