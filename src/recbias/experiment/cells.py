@@ -242,7 +242,7 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
     by_training: dict[str, list[Artefact]] = {}
     for artefact in wanted:
         by_training.setdefault(TestSet.parse(artefact.test).trains_on, []).append(artefact)
-    cells = []
+    cells: list[tuple[str, Cell]] = []
     outside = grid.outside
     identities = {system.name: canonical_json(system.identity()) for system in grid.systems}
     for artefacts in by_training.values():
