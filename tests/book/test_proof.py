@@ -76,7 +76,7 @@ def test_the_page_shows_what_failed_and_what_was_not_run(
         "stops/rounds, 2026-11-27 at 01234567: <strong>failed</strong> in 2 min; &lt;b&gt;" in page
     )
     assert "sizes: <strong>not run</strong>" in page
-    assert "at one change of six: <code>tests/a.py</code>" in page
+    assert "at one change of six: <code>tests/<wbr>a.py</code>" in page
 
 
 def test_what_is_stale_says_what_to_run(

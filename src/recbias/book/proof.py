@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -105,6 +106,11 @@ def outcomes(folder: Path | None = None) -> dict[str, Mapping[str, Any]]:
     }
 
 
+def _breaking(path: str) -> str:
+    """Write a path that goes on in the next line where the column ends."""
+    return re.sub("(/|::|_)", r"\1<wbr>", escape(path))
+
+
 def _measured(measures: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     slow = [each for each in measures if each.startswith("slow ")]
     always = [each for each in measures if not each.startswith(("prove ", "slow "))]
@@ -112,7 +118,7 @@ def _measured(measures: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -
         names = [
             escape(each.removeprefix("ci "))
             if each.startswith("ci ")
-            else f"<code>{escape(each.removeprefix('slow '))}</code>"
+            else f"<code>{_breaking(each.removeprefix('slow '))}</code>"
             for each in those
         ]
         if names:
