@@ -29,7 +29,7 @@ def shown(text: str) -> str:
     >>> print(shown("a user\x1b[2J and \u202eanother"))
     a user\x1b[2J and \u202eanother
     >>> len(shown("user " * 10**6))
-    2028
+    2027
     """
     return "\n".join(map(_shown_line, text.split("\n")))
 
