@@ -5,7 +5,8 @@ in Parquet, which stays in the folder that ``--folder`` names. Each WORK is meas
 its own with no cell stored before: ``info`` (the table is read and described), the name of a system
 of chapter 1 (under the chapter's three designs, on one split), or ``ten``, all of them with two
 workers. A row for each goes into ``large.csv`` beside this file: seconds by the clock and of
-processors, peak memory of the largest process. ``--fit`` fits cost = a * ratings^b to these rows.
+processors, peak memory of the largest process. ``--fit`` prints them as tables, and what a fit says
+of other sizes.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ from recbias.data.datasets.describe import describe
 ROWS = Path(__file__).with_suffix(".csv")
 FIELDS = ("date", "ratings", "users", "items", "work", "wall_s", "cpu_s", "peak_gb")
 PIECE, TASTES = 2_000, 8
-SPLIT, MIN_RATING = "ratio 0.8", 4.0
+SPLIT, MIN_RATING = "ratio 0.2", 4.0
+SIZES = (100_000, 1_000_000, 10_000_000, 20_000_000, 100_000_000)
+FITTED_FROM = 10_000_000
+"""From smaller tables no cost of a large one is told."""
 DESIGNS = {
     name: f"{code} rel>=4"
     for name, code in {"AI": "AI-AN-AR", "TI": "TI-AN-AR", "1R": "TI-NN-1R t=100"}.items()
@@ -126,13 +130,33 @@ def do(path: Path, work: str) -> None:
 
 
 def fit() -> None:
-    """Print the exponents, and what each work takes at 100 million."""
-    for work, rows in pd.read_csv(ROWS).groupby("work", sort=False):
-        if rows["ratings"].nunique() > 1:
-            for what in ("cpu_s", "peak_gb"):
-                power, level = np.polyfit(np.log(rows["ratings"]), np.log(rows[what]), 1)
-                at = math.exp(level + power * math.log(1e8))
-                print(f"{work}: {what} ~ ratings^{power:.2f}, at 100 million {at:,.1f}")
+    """Print tables for a page: what was measured and, after a "~", what fits say of other sizes.
+
+    Seconds are those of a start, which `info` of the smallest table stands for, and a * ratings^b;
+    memory is a straight line. Nothing is said of what was not measured on a large table.
+    """
+    rows = pd.read_csv(ROWS).drop_duplicates(["work", "ratings"], keep="last")
+    start = rows[rows["work"] == "info"].nsmallest(1, "ratings")["cpu_s"].item()
+    for what, unit in (("cpu_s", "s"), ("peak_gb", "GB")):
+        print(f"\n| {unit} | {' | '.join(f'{size / 1e6:g}m' for size in SIZES)} |")
+        print("|---" * (len(SIZES) + 1) + "|")
+        for work, of_work in rows.groupby("work", sort=False):
+            known = dict(zip(of_work["ratings"], of_work[what], strict=True))
+            cells = [f"{known[size]:g}" if size in known else "" for size in SIZES]
+            if len(known) > 1 and max(known) >= FITTED_FROM:
+                sizes, costs = np.array(list(known)), np.array(list(known.values()))
+                if what == "cpu_s":
+                    above = costs > 1.2 * start
+                    logs = np.log(sizes[above]), np.log(costs[above] - start)
+                    power = np.polyfit(*logs, 1)[0] if above.sum() > 1 else 1.0
+                    level = np.mean(logs[1] - power * logs[0])
+                    fitted = [start + math.exp(level) * size**power for size in SIZES]
+                    work = f"{work}, ratings^{power:.2f}"
+                else:
+                    slope, level = np.polyfit(sizes, costs, 1)
+                    fitted = [level + slope * size for size in SIZES]
+                cells = [have or f"~{cost:.2g}" for have, cost in zip(cells, fitted, strict=True)]
+            print(f"| {work} | {' | '.join(cells)} |")
 
 
 def main() -> None:

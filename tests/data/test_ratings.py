@@ -164,8 +164,12 @@ def test_the_matrix_is_a_copy() -> None:
         ({"item": np.array([1, 1], dtype=np.int32)}, "ascending"),
     ],
 )
-def test_the_constructor_refuses_what_is_not_canonical(change: Any, message: str) -> None:
+@pytest.mark.parametrize("block_bytes", [1, 2**24])
+def test_the_constructor_refuses_what_is_not_canonical(
+    change: Any, message: str, block_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ratings = read(table([(1, 1, 5, 0), (1, 2, 2, 0)]))
+    monkeypatch.setattr("recbias._system.memory.BLOCK_BYTES", block_bytes)
     with pytest.raises(DataError, match=message):
         dataclasses.replace(ratings, **change)
 
@@ -279,7 +283,11 @@ def test_without_a_file_the_row_is_named() -> None:
 # ---------------------------------------------------------------------------- duplicates
 
 
-def test_a_pair_rated_twice_is_an_error_with_both_lines() -> None:
+@pytest.mark.parametrize("block_bytes", [1, 2**24])
+def test_a_pair_rated_twice_is_an_error_with_both_lines(
+    block_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recbias._system.memory.BLOCK_BYTES", block_bytes)
     frame = table([(8, 9, 1, 0), (5, 6, 1, 0), (1, 2, 3, 0), (8, 9, 2, 0), (5, 6, 1, 0)])
     with pytest.raises(DataError) as caught:
         read(frame, source="r.csv", first_line=1)

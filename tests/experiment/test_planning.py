@@ -255,6 +255,26 @@ def test_a_page_is_estimated_and_says_by_how_much_it_was_off(costs: Path) -> Non
     assert measured_pages() == ["01_x"]
 
 
+def test_a_page_grows_as_others_do_where_its_own_rows_do_not_tell(costs: Path) -> None:
+    """Pairs and ratings grow alike on small tables; a large one of another page tells which."""
+    sizes = [Size(100, 10, 10), Size(1_000, 32, 32), Size(2_000, 3_000, 3_000)]
+    took = [20 + size.ratings / 50 for size in sizes]
+    peaks = [300 + size.ratings / 100 for size in sizes]
+    rows = [
+        f"{page},t{at},{','.join(map(str, sizes[at]))},{level * took[at]},{peaks[at]},2026-11-27"
+        for page, level, measured in (("01_x", 1, 2), ("02_y", 4, 3))
+        for at in range(measured)
+    ]
+    costs.write_text(HEAD + "\n".join(rows))
+    known = page_cost("01_x", sizes[2])
+    assert known is not None
+    assert known.cost.seconds == pytest.approx(took[2], rel=0.2)
+    assert known.cost.peak_mb == pytest.approx(peaks[2], rel=0.05)
+    # The twin: its own rows alone.
+    alone = cost_at(sizes[2], list(zip(sizes[:2], took[:2], strict=True)))
+    assert alone != pytest.approx(took[2], rel=0.3)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -337,6 +337,7 @@ def test_ranks_do_not_depend_on_blocks(world, block_bytes, monkeypatch):
     lists = top_items(FixedScores(scores), split, cutoff=9, candidates="TI", seed=3)
     monkeypatch.setattr(passes, "BLOCK_BYTES", block_bytes)
     monkeypatch.setattr(passes, "SMALLEST_BLOCK", 1)
+    monkeypatch.setattr("recbias._system.memory.BLOCK_BYTES", block_bytes)
     assert block_size(60) == max(1, block_bytes // 240)
     assert all_ranks(world) == together
     again = top_items(FixedScores(scores), split, cutoff=9, candidates="TI", seed=3)

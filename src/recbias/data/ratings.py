@@ -23,6 +23,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse
 
+from recbias._system.memory import row_blocks
 from recbias.data.marks import THOUSANDS, Thousands
 from recbias.errors import ConfigError, DataError, DataWarning
 
@@ -48,6 +49,8 @@ _NO_NAMES = {"null", "nan", "nat", "none", "na", "n/a", "#n/a", "<na>", "\\n"}
 """Labels that programs write where there is none."""
 DROP = "leave such rows out: --missing drop"
 _NO_TIME = np.iinfo(np.int64).min
+_LONGEST_ID, _PLAIN_ID, _ID_SIGNS = 1000, 100, 2**28
+"""Characters of an id: of any, of any of however many, and of all together, in 1 GiB."""
 _CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
 _SHORTENED = re.compile(r"[+-]?\d+(?:\.\d+)?[eE]\+\d+")
@@ -249,8 +252,10 @@ class Ratings:
         for numbers, labels in ((self.user, self.user_ids), (self.item, self.item_ids)):
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(labels):
                 raise DataError(f"{self.name}: a user or item number outside its vocabulary")
-        if not (np.diff(self._pair_keys()) > 0).all():
-            raise DataError(f"{self.name}: rows are not strictly ascending by (user, item)")
+        for rows in row_blocks(len(self), 16):
+            # Each block with the first row of the next one.
+            if not (np.diff(self._pair_keys(slice(rows.start, rows.stop + 1))) > 0).all():
+                raise DataError(f"{self.name}: rows are not strictly ascending by (user, item)")
 
     def _freeze(self, column: str, values: npt.NDArray[Any]) -> None:
         # A view, so that the caller's own array stays writeable.
@@ -258,8 +263,8 @@ class Ratings:
         view.flags.writeable = False
         object.__setattr__(self, column, view)
 
-    def _pair_keys(self) -> npt.NDArray[np.int64]:
-        return self.user.astype(np.int64) * self.n_items + self.item
+    def _pair_keys(self, rows: slice = slice(None)) -> npt.NDArray[np.int64]:
+        return self.user[rows].astype(np.int64) * self.n_items + self.item[rows]
 
     def __len__(self) -> int:
         return len(self.user)
@@ -509,9 +514,11 @@ class Ratings:
         if timestamp:
             times, moments = _times(frame[timestamp], source or name, where)
 
-        keys = users.astype(np.int64) * len(item_ids) + items
+        keys = users.astype(np.int64)
+        keys *= len(item_ids)
+        keys += items
         order = _stable_order(keys, len(user_ids) * len(item_ids))
-        again = np.flatnonzero(np.diff(keys[order]) == 0) + 1
+        again = _repeated(keys, order)
         if len(again) and duplicates == "error":
             at = again[np.argmin(order[again])]
             later, earlier = order[at], order[at - 1]
@@ -526,19 +533,26 @@ class Ratings:
         elif len(again) and moments is not None:
             order = np.lexsort((moments, keys))
         # One row of each pair: a stable sort left rows alike in pair and time in their order.
-        rows = np.delete(order, again if duplicates == "first" else again - 1)
+        if len(again):
+            order = np.delete(order, again if duplicates == "first" else again - 1)
+        del keys  # and what follows one by one: of many rows each column counts
 
         fixed = scale is None or scale.minimum == scale.maximum
         implicit = rating is None or (fixed and values.min() == values.max())
+        scale = RatingScale(1, 1, 0) if implicit else scale or RatingScale.infer(values)
+        users, items = users[order], items[order]
+        values = np.ones(len(order)) if implicit else values[order]
+        times = None if times is None else times[order]
+        del order
         return cls(
             name=name,
-            user=users[rows],
-            item=items[rows],
-            value=np.ones(len(rows)) if implicit else values[rows],
-            timestamp=None if times is None else times[rows],
+            user=users,
+            item=items,
+            value=values,
+            timestamp=times,
             user_ids=user_ids,
             item_ids=item_ids,
-            scale=RatingScale(1, 1, 0) if implicit else scale or RatingScale.infer(values),
+            scale=scale,
             feedback="implicit" if implicit else "explicit",
         )
 
@@ -595,6 +609,16 @@ def _as_labels(
         numbers = [int(text) for text in texts]
         if min(numbers) >= _INT64.min and max(numbers) <= _INT64.max:
             return np.array(numbers, dtype=np.int64)
+    # All take the room of the longest.
+    sizes = list(map(len, texts))
+    most = min(_LONGEST_ID, max(_PLAIN_ID, _ID_SIGNS // len(texts)))
+    if max(sizes) > most:
+        at = int(np.argmax(sizes))
+        raise DataError(
+            f"{where(int(np.argmax(codes == at)))}: a {role} id of {sizes[at]:,} characters, "
+            f"{texts[at][:40]!r}...\n"
+            f"expected at most {most:,}, as there are {len(texts):,} {role} ids; shorten it"
+        )
     return np.array(texts, dtype=np.str_)
 
 
@@ -731,8 +755,16 @@ def _numbers(
     words = {str(text).strip().lower() for text in texts}
     if words and words <= {"true", "false"}:
         return np.array([str(text).strip().lower() == "true" for text in texts] + [np.nan])[codes]
-    distinct = pd.to_numeric(pd.Series(np.asarray(texts)), errors="coerce")
+    distinct = _to_numbers(texts)
     return np.append(distinct.to_numpy(dtype=np.float64, na_value=np.nan), np.nan)[codes]
+
+
+def _to_numbers(texts: pd.Index[Any]) -> pd.Series[Any]:
+    """Read what each text says, NaN where it is no number."""
+    try:
+        return pd.to_numeric(pd.Series(np.asarray(texts)), errors="coerce")
+    except OverflowError:  # a whole number beyond all floats, as JSON may have
+        return pd.to_numeric(pd.Series([str(text) for text in texts]), errors="coerce")
 
 
 def _ungrouped(text: str, mark: Thousands) -> str:
@@ -880,7 +912,7 @@ def time_numbers(
         return column.to_numpy(dtype=np.int64), kind
     else:
         codes, texts = pd.factorize(column)
-        whole = pd.to_numeric(pd.Series(np.asarray(texts)), errors="coerce")
+        whole = _to_numbers(texts)
         if whole.dtype == np.int64 and codes.min() >= 0:
             return whole.to_numpy()[codes], kind  # a float64 would round nanoseconds
         numbers = _numbers(column)
@@ -973,7 +1005,23 @@ def _look_like_dates(numbers: npt.NDArray[np.int64]) -> bool:
 def _stable_order(keys: npt.NDArray[np.int64], n_keys: int) -> npt.NDArray[np.int64]:
     """Order rows by key, equal keys as they come."""
     bits = len(keys).bit_length()
+    if (keys[1:] >= keys[:-1]).all():
+        return np.arange(len(keys))
     if n_keys.bit_length() + bits > 63:
         return np.argsort(keys, kind="stable")
     # Several times faster than a stable sort: the row is the last digits of what is sorted.
-    return np.sort((keys << bits) | np.arange(len(keys))) & ((1 << bits) - 1)
+    order = keys << bits
+    for rows in row_blocks(len(order), 8):
+        order[rows] |= np.arange(rows.start, rows.stop)
+    order.sort()
+    order &= (1 << bits) - 1
+    return order
+
+
+def _repeated(keys: npt.NDArray[np.int64], order: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Tell at which places of an order there is the key of the place before."""
+    found = [np.empty(0, dtype=np.int64)]
+    for rows in row_blocks(len(order), 8):
+        part = keys[order[rows.start : rows.stop + 1]]
+        found.append(np.flatnonzero(part[1:] == part[:-1]) + rows.start + 1)
+    return np.concatenate(found)

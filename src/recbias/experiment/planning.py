@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recbias._system.places import cells_dir, clone_root
+from recbias.data.datasets.describe import page_memory
 from recbias.data.ratings import Ratings
 from recbias.errors import RecbiasError, StoreError
 from recbias.experiment.cells import Cell, cell_dataset
@@ -53,6 +55,8 @@ _LOOKED_AT = 2_000
 """Kept cells whose costs are read: the newest."""
 _RIDGE = 0.01
 """How strongly a fit spreads a cost over what it may grow with, where sizes do not tell."""
+_ROUNDS = 20
+"""How often what pages have in common and what is each one's own are found in turn."""
 
 
 class Size(NamedTuple):
@@ -98,19 +102,38 @@ def cost_at(size: Size, known: Sequence[tuple[Size, float]]) -> float:
     >>> round(cost_at(Size(5_000, 10, 10), known))
     55
     """
-    from scipy.optimize import nnls  # not above: most processes plan nothing
-
-    terms = np.array([_terms(each) for each, _ in known])
+    terms = np.array([_time_terms(each) for each, _ in known])
     costs = np.array([max(cost, 1e-3) for _, cost in known])
     relative = terms / costs[:, None]
     scale = relative.mean(axis=0)
-    system = np.vstack([relative / scale, np.sqrt(_RIDGE) * np.eye(len(scale))])
-    shares, _ = nnls(system, np.r_[np.ones(len(costs)), np.zeros(len(scale))])
-    return float(np.array(_terms(size)) @ (shares / scale))
+    shares = _least_wrong(relative / scale, 0.0, _RIDGE)
+    return float(np.array(_time_terms(size)) @ (shares / scale))
 
 
-def _terms(size: Size) -> tuple[float, float, float]:
+Terms = Callable[[Size], tuple[float, float, float]]
+"""What a cost may grow with; the first is what grows with nothing."""
+
+
+def _time_terms(size: Size) -> tuple[float, float, float]:
     return 1.0, float(size.ratings), float(size.users * size.items)
+
+
+def _memory_terms(size: Size) -> tuple[float, float, float]:
+    # Scores of all pairs are looked at in blocks, whose size is bounded.
+    return 1.0, float(size.ratings), float(size.users + size.items)
+
+
+def _least_wrong(
+    relative: npt.NDArray[np.float64], usual: float, weight: float
+) -> npt.NDArray[np.float64]:
+    """Find what makes the sum of each row 1, none of it negative, and all of it near the usual."""
+    from scipy.optimize import nnls  # not above: most processes plan nothing
+
+    n_terms = relative.shape[1]
+    pull = np.full(n_terms, np.sqrt(weight))
+    system = np.vstack([relative, np.diag(pull)])
+    found, _ = nnls(system, np.r_[np.ones(len(relative)), usual * pull])
+    return np.asarray(found)
 
 
 # -- what pages cost -------------------------------------------------------------------------------
@@ -127,7 +150,7 @@ class PageCost(NamedTuple):
         Tables that it was measured on.
     off_by
         The largest factor by which the estimate of seconds missed a table that was left out of the
-        fit; NaN where fewer than three were measured.
+        fit, of all pages; NaN where fewer than three were measured.
     measured
         Date of the latest measurement.
     """
@@ -146,22 +169,55 @@ def page_cost(page: str, size: Size) -> PageCost | None:
     StoreError
         If the list of costs is damaged.
     """
-    rows = _page_rows()
-    rows = rows[rows["page"] == page]
+    every = _page_rows()
+    rows = every[every["page"] == page]
     if rows.empty:
         return None
-    sizes = [Size(*row) for row in rows[list(Size._fields)].itertuples(index=False, name=None)]
-    seconds = list(zip(sizes, rows["seconds"].tolist(), strict=True))
-    peaks = [(each, peak) for each, peak in zip(sizes, rows["peak_mb"], strict=True) if peak > 0]
     off_by = np.nan
-    if len(seconds) > 2:
+    if len(rows) > 2:
+        kept = rows[["table", *Size._fields, "seconds"]]
         ratios = [
-            cost_at(each, seconds[:left_out] + seconds[left_out + 1 :]) / cost
-            for left_out, (each, cost) in enumerate(seconds)
+            _like_other_pages(every[every["table"] != table], page, Size(*of), "seconds") / took
+            for table, *of, took in kept.itertuples(index=False, name=None)
         ]
         off_by = float(np.exp(np.abs(np.log(ratios)).max()))
-    cost = Cost(cost_at(size, seconds), cost_at(size, peaks) if peaks else np.nan)
+    seconds, peak_mb = (
+        _like_other_pages(every, page, size, what) for what in ("seconds", "peak_mb")
+    )
+    # Tables that were measured have too few items for what grows with pairs of them.
+    pairs_gb = page_memory(size.items, page) - page_memory(0, page)
+    cost = Cost(seconds, peak_mb + 1e3 * pairs_gb)
     return PageCost(cost, len(rows), off_by, rows["date"].max())
+
+
+def _like_other_pages(rows: pd.DataFrame, page: str, size: Size, what: str) -> float:
+    """Estimate a cost of a page from what pages took.
+
+    All pages look at the same scores, more or less often: how costs grow with size is learned from
+    all of them, what is a page's own is a factor, and it departs from the common way as far as its
+    rows say so, against which that way weighs as one of them. A few rows of a page alone do not
+    tell what grows with ratings from what grows with pairs.
+    """
+    rows = rows[rows[what] > 0]
+    if rows.empty:
+        return np.nan
+    terms_of: Terms = _time_terms if what == "seconds" else _memory_terms
+    sizes = rows[list(Size._fields)].itertuples(index=False, name=None)
+    terms = np.array([terms_of(Size(*of)) for of in sizes])
+    costs, pages = rows[what].to_numpy(dtype=np.float64), rows["page"].to_numpy()
+    own = pages == page
+    level = np.ones(len(rows))
+    for _ in range(_ROUNDS):
+        relative = terms * (level / costs)[:, None]
+        scale = relative.mean(axis=0)
+        way = _least_wrong(relative / scale, 0.0, _RIDGE) / scale
+        factors = pd.Series(np.log(costs / (terms @ way))).groupby(pages).transform("mean")
+        level = np.exp(factors.to_numpy())
+    if not own.any():  # of no page of its own: that of a usual one
+        return float(np.array(terms_of(size)) @ way * np.exp(np.log(level).mean()))
+    way = way * level[own][0]
+    departure = _least_wrong((terms * way)[own] / costs[own, None], 1.0, 1.0)
+    return float(np.array(terms_of(size)) @ (way * departure))
 
 
 def measured_pages() -> list[str]:

@@ -197,7 +197,9 @@ def rank_once(
     train_keys = np.empty(len(train), dtype=np.int64)
     samples = [_Sampled.empty(target, split, layout) for target in sampled]
     keys = np.empty((block_size(n_items), n_items), dtype=np.int64)
-    lists, lengths = [], [np.zeros(1, dtype=np.int64)]
+    width = min(2 * depth, n_items)
+    lists = np.empty(n_users * width, dtype=np.int32)  # what is not filled takes no memory
+    starts = np.zeros(n_users + 1, dtype=np.int64)
     for first, scores in score_blocks(recommender, train):
         block = keys[: len(scores)]
         bits = scores.view(np.int32)
@@ -211,11 +213,12 @@ def rank_once(
             train.indptr, layout.train_spot, train_keys, listed, above, train_above, n_scored,
             n_train_scored,
         )  # fmt: skip
-        block_lists = np.empty((len(block), min(2 * depth, n_items)), dtype=np.int32)
+        block_lists = np.empty((len(block), width), dtype=np.int32)
         block_lengths = np.empty(len(block), dtype=np.int64)
         list_block(block, layout.item_at, layout.n_inside, depth, block_lists, block_lengths)
-        lists.append(block_lists[np.arange(block_lists.shape[1]) < block_lengths[:, None]])
-        lengths.append(block_lengths)
+        ends = starts[first : first + len(block) + 1]
+        ends[1:] = ends[0] + np.cumsum(block_lengths)
+        lists[ends[0] : ends[-1]] = block_lists[np.arange(width) < block_lengths[:, None]]
         for draws in samples:
             sample_block(
                 block, first, sample_seed, train.indptr, layout.train_place, test.indptr,
@@ -235,8 +238,8 @@ def rank_once(
         n_scored=n_scored,
         n_train=train_counts(split),
         n_train_scored=n_train_scored,
-        list_items=np.concatenate(lists) if lists else np.empty(0, dtype=np.int32),
-        list_starts=np.cumsum(np.concatenate(lengths)),
+        list_items=lists[: starts[-1]],
+        list_starts=starts,
         depth=depth,
     )
     tables = [_drawn(target, test, draws) for target, draws in zip(sampled, samples, strict=True)]

@@ -17,6 +17,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from recbias._system.memory import row_blocks
+from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError, ContractError
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
@@ -51,25 +53,31 @@ def target_counts(
     ndarray of int32, shape (n_users, 2 * n_groups)
         Candidates that are not among the user's training items.
     """
-    segment = groups.segments(split.test_items)
-    train, n_segments = split.train, 2 * groups.n_groups
-    counted = np.ones(train.n_items, dtype=bool) if among is None else among
-    rows = counted[train.item]
-    taken = np.bincount(
-        train.user[rows] * np.int64(n_segments) + segment[train.item[rows]],
-        minlength=train.n_users * n_segments,
-    )
+    segment, n_segments = groups.segments(split.test_items), 2 * groups.n_groups
+    counted = np.ones(len(segment), dtype=bool) if among is None else among
     every = np.bincount(segment[counted], minlength=n_segments)
-    return (every - taken.reshape(train.n_users, n_segments)).astype(np.int32)
+    # What is not counted is of a kind behind all others.
+    taken = _counts_by_kind(split.train, np.where(counted, segment, n_segments), n_segments + 1)
+    return (every - taken[:, :n_segments]).astype(np.int32)
 
 
 def train_counts(split: Split) -> npt.NDArray[np.int32]:
     """Count each user's training items inside and outside TI, shape (n_users, 2)."""
     outside = np.ones(split.train.n_items, dtype=np.int64)
     outside[split.test_items] = 0
-    place = split.train.user * np.int64(2) + outside[split.train.item]
-    counts = np.bincount(place, minlength=2 * split.train.n_users)
-    return counts.reshape(-1, 2).astype(np.int32)
+    return _counts_by_kind(split.train, outside, 2)
+
+
+def _counts_by_kind(ratings: Ratings, kind: IntArray, n_kinds: int) -> npt.NDArray[np.int32]:
+    """Count each user's ratings by the kind of their items, in blocks of users."""
+    counts = np.zeros((ratings.n_users, n_kinds), dtype=np.int32)
+    per_user = 24 * -(-len(ratings) // max(1, ratings.n_users)) + 8 * n_kinds
+    for users in row_blocks(ratings.n_users, per_user):
+        rows = slice(ratings.indptr[users.start], ratings.indptr[users.stop])
+        place = (ratings.user[rows] - np.int64(users.start)) * n_kinds + kind[ratings.item[rows]]
+        size = (users.stop - users.start) * n_kinds
+        counts[users] = np.bincount(place, minlength=size).reshape(-1, n_kinds)
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
