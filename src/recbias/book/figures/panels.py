@@ -11,11 +11,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from recbias.book.figures.style import FONT_SIZE, WIDTH, sns
+from recbias.book.figures.style import FONT_SIZE, WIDTH
 
 COLOURS = sns.color_palette("colorblind", 10)
 STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullFormatter
 
 from recbias.book.figures.panels import COLOURS, STYLES, extra_height, finished, names_in
-from recbias.book.figures.style import SHORT, WIDTH, row_height, sns, wrapped
+from recbias.book.figures.style import SHORT, WIDTH, row_height, wrapped
 
 _LOUD = (0, 3, 2, 4)
 

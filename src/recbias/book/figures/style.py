@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 import textwrap
 from collections.abc import Sequence
-from typing import Any
 
 import matplotlib as mpl
+import seaborn as sns
 from matplotlib.ticker import FuncFormatter
-
-
-def _import_seaborn() -> Any:
-    """Import seaborn, which goes without `scipy.stats` where that cannot be imported.
-
-    Colours and themes are all that figures take of it. What it wants for densities takes as long
-    to import as pandas and numba together, in each page.
-    """
-    needless = not {"scipy.stats", "seaborn"} & sys.modules.keys()
-    if needless:
-        sys.modules["scipy.stats"] = None  # type: ignore[assignment] # as Python marks what is not
-    try:
-        return importlib.import_module("seaborn")
-    finally:
-        if needless:
-            del sys.modules["scipy.stats"]
-
-
-sns = _import_seaborn()
 
 WIDTH = 6.4
 """Inches: the width of a figure; on a phone of 390 pixels 12 points are 9 of them."""
