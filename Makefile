@@ -34,7 +34,7 @@ lint: $(READY)
 # of every kind leave complete pages; tests and intervals err as often as they say; all recorded
 # results of the data that is here, computed anew (PART=recorded); more examples.
 prove: $(READY)
-	PYTHONPATH=tests/site $(BIN)/python tests/prove.py $(PART)
+	$(BIN)/python tests/prove.py $(PART)
 
 # The same work by other toolkits, in environments of their own, in one run: SIZES="100k 1m 20m".
 bench: $(READY)
@@ -42,7 +42,7 @@ bench: $(READY)
 
 # Nothing is released that rests on a part of `prove` that failed, or on code that changed since.
 release: $(READY)
-	PYTHONPATH=tests/site $(BIN)/python tests/prove.py --stale
+	$(BIN)/python tests/prove.py --stale
 	$(BIN)/hatchling build --directory _build/release
 
 # Versions and hashes for all platforms and Python versions; no addresses.

@@ -25,10 +25,23 @@
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML
 
-from recbias.book.proof import proof_html
+from recbias.book.proof import proof_html, speed_html
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"  # the promises hang on no data
 
 # %% tags=["hide-input"]
 HTML(proof_html())
+
+# %% [markdown] tags=["general"]
+# (sec-speed)=
+# ## Beside other toolkits
+#
+# `make bench` asks each toolkit for the same work on the same arrays, in turn, with one thread in a process of its
+# own. Values are compared first; then the seconds of the processor, and the memory that the process of this package
+# held at most. A number beside a toolkit says how many times as long it took there: below 1 it is faster. EASE apart,
+# what is trained is not compared: ALS, BPR and the item cosine here are those of `implicit`.
+# {ref}`sec-toolkits` says in what the toolkits' metrics differ, with worked examples.
+
+# %% tags=["hide-input"]
+HTML(speed_html())

@@ -22,6 +22,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parent / "site"))
+
 from odd_pages import PAGES
 from planted_grids import PLANTED
 from recbias.book.site import default_editions

@@ -113,3 +113,26 @@ def test_what_changed_since_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyP
     git("commit", "-qam", "changed")
     assert why() == "code changed since"
     assert why(revision=git("rev-parse", "HEAD")) == ""
+
+
+def test_speed_says_what_was_met_and_what_was_missed(tmp_path: Path) -> None:
+    path = tmp_path / "peers.csv"
+    rows = [
+        "product,recbias,0.5,1.00,", "metrics,recbias,0.02,1.00,0", "metrics,ranx,0.24,12.00,0",
+        "metrics,pytrec_eval,0.14,7.00,2 values; <b> by 2",
+        "top 10,recbias,1,1,100.00000% of the places", "top 10,NumPy,1,1,99.50000% of the places",
+        "all from ranks,recbias,6.5,1.00,",
+    ]  # fmt: skip
+    lines = [
+        f"2026-11-27,100,{task},{toolkit},1,{seconds},{ratio},0.3,{differs}"
+        for task, toolkit, seconds, ratio, differs in (row.split(",") for row in rows)
+    ]
+    head = "date,ratings,task,toolkit,version,seconds,x ours,peak_gb,differs"
+    path.write_text("\n".join([head, *lines]))
+    page = proof.speed_html(path)
+    assert "ranx 12 times: met<br>pytrec_eval 8 times: <strong>missed</strong>" in page
+    assert "at most 12 products: 13.0, <strong>missed</strong>" in page
+    assert "20 ms</td><td>0.3</td><td>pytrec_eval 7, ranx 12</td>" in page
+    assert "pytrec_eval, 30 metrics from lists, containers ready: &lt;b&gt; by 2; " in page
+    assert "NumPy, lists of 10 items for all users: 0.5 % of the places" in page
+    assert "recbias, lists" not in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -13,7 +14,32 @@ import yaml
 from recbias._system.places import clone_root
 from recbias.errors import MissingData
 
-__all__ = ["Goal", "goals", "outcomes", "proof_html"]
+__all__ = ["Goal", "goals", "outcomes", "proof_html", "speed_html"]
+
+WORK = {
+    "product": "the product of 50 factors alone",
+    "top 10": "lists of 10 items for all users",
+    "top 100": "lists of 100 items for all users",
+    "metrics": "30 metrics from lists, containers ready",
+    "frames": "30 metrics from data frames",
+    "frames, new process": "the same in a new process, imports included",
+    "sampled": "each relevant item among 99 sampled others",
+    "multiverse": "180 values of two designs, containers included",
+    "all from ranks": "ranks under three designs, and 600 values",
+    "EASE": "EASE trained",
+}
+"""What `benchmarks/peers.py` asks for, in words."""
+
+SPEED_GOALS = (
+    ("metrics", "ranx", 12.0),
+    ("metrics", "pytrec_eval", 8.0),
+    ("frames", "pytrec_eval", 2.0),
+    ("sampled", "Cornac", 10.0),
+)
+"""Work, toolkit, and how many times as long it should take there, at least."""
+
+MOST_PRODUCTS = 12.0
+"""How many products of 50 factors all from ranks may take."""
 
 
 class Goal(NamedTuple):
@@ -122,3 +148,84 @@ def proof_html() -> str:
         "<table class='proof'><thead><tr><th></th><th>promise</th><th>measured by, and what it "
         f"came to</th></tr></thead><tbody>{rows}</tbody></table>"
     )
+
+
+def _time(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
+
+
+def _differs(said: str) -> str:
+    """Say what a toolkit found otherwise, in words; nothing where it found the same."""
+    share, places, _ = said.partition("% of the places")
+    if places:
+        gap = 100 - float(share)
+        return f"{gap:.2g} % of the places hold another item" if gap else ""
+    return escape(said.partition("; ")[2])
+
+
+def _reached(work: str, rows: Mapping[str, Mapping[str, str]], product: float) -> Iterator[str]:
+    """Say of each goal of a work whether it is met, and by how much not."""
+    if work == "all from ranks":
+        took = float(rows["recbias"]["seconds"]) / product
+        met = "met" if took <= MOST_PRODUCTS else "<strong>missed</strong>"
+        yield f"at most {MOST_PRODUCTS:g} products: {took:.1f}, {met}"
+    for asked, toolkit, least in SPEED_GOALS:
+        if asked == work and toolkit in rows:
+            met = "met" if float(rows[toolkit]["x ours"]) >= least else "<strong>missed</strong>"
+            yield f"{toolkit} {least:g} times: {met}"
+
+
+def speed_html(path: Path | None = None) -> str:
+    """Lay out what ``make bench`` measured: a table for each number of ratings.
+
+    Parameters
+    ----------
+    path
+        The rows, by default those of the clone.
+
+    Raises
+    ------
+    MissingData
+        Outside a clone.
+    """
+    path = path or _folder().parents[1] / "benchmarks/peers.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        read = list(csv.DictReader(file))
+    tables = []
+    for n_ratings in sorted({int(row["ratings"]) for row in read}):
+        of_size = [row for row in read if int(row["ratings"]) == n_ratings]
+        by_work = {
+            work: {row["toolkit"]: row for row in of_size if row["task"] == work} for work in WORK
+        }
+        product = float(by_work["product"]["recbias"]["seconds"])
+        body = []
+        for work, rows in by_work.items():
+            if "recbias" not in rows:
+                continue
+            ours, others = rows["recbias"], [row for name, row in rows.items() if name != "recbias"]
+            others.sort(key=lambda row: float(row["x ours"]))
+            body.append(
+                f"<tr><th>{WORK[work]}</th><td>{_time(float(ours['seconds']))}</td>"
+                f"<td>{ours['peak_gb']}</td><td>"
+                + ", ".join(
+                    f"{escape(row['toolkit'])} {_times(float(row['x ours']))}" for row in others
+                )
+                + f"</td><td>{'<br>'.join(_reached(work, rows, product))}</td></tr>"
+            )
+        differs = dict.fromkeys(
+            f"{escape(row['toolkit'])}, {WORK[row['task']]}: {told}"
+            for row in of_size
+            if row["task"] in WORK and (told := _differs(row["differs"]))
+        )
+        dates = ", ".join(sorted({row["date"] for row in of_size}))
+        tables.append(
+            f"<h3>{n_ratings:,} ratings</h3><table class='proof'><thead><tr><th></th>"
+            "<th>recbias</th><th>GB</th><th>times as long elsewhere</th><th>goal</th></tr></thead>"
+            f"<tbody>{''.join(body)}</tbody></table><p>{dates}. Every other value is the same to "
+            f"1e-9, but for: {'; '.join(differs) or 'none'}.</p>"
+        )
+    return "".join(tables)
