@@ -17,9 +17,11 @@
 # (sec-proof)=
 # # Proof
 #
-# What this project promises of itself, what measures each promise, and what that came to. What a change must pass is
-# measured at every change, and nothing is published that fails it. What takes hours is a part of `make prove`: its
-# last outcome stands here with its date and commit, also where it failed or was not run.
+# What this project promises of itself, what measures each promise, and what that came to. G are goals. T are traps: each
+# is what another tool was seen to do, and what is done here instead. S are what a stranger's file, name or answer cannot
+# do. What a change must pass is measured at every change, and nothing is published that fails it; what takes long, at the
+# changes that draw it. What takes hours is a part of `make prove`: its last outcome stands here with its date and commit,
+# also where it failed or was not run.
 # `python tests/prove.py --stale` lists what has to be run again since the code that it stands on changed.
 
 # %% tags=["hide-input", "remove-output"]

@@ -146,6 +146,14 @@ def parts() -> dict[str, Part]:
             },
             ("src", "book", "notebooks", "data/published", "data/findings", "data/recorded", SITE),
         ),
+        # Strict: it fails where the index knows nothing of a package, which else is passed over.
+        "advisories": Part(
+            {"lock": ["sh", "-c", f"{sys.executable} -m venv _build/advisories && "
+                      "_build/advisories/bin/pip install --quiet pip-audit && "
+                      "_build/advisories/bin/pip-audit --strict --disable-pip --no-deps "
+                      "--requirement requirements.lock --progress-spinner off"]},
+            ("requirements.lock",),
+        ),
         "slow": Part({"tests": _python("-m", "pytest", "-q", "-m", "slow")}, ("src", "tests")),
     }  # fmt: skip
 

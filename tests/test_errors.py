@@ -21,6 +21,15 @@ def test_every_error_is_caught_by_the_base_class(kind: type[errors.RecbiasError]
         raise kind("told")
 
 
+def test_a_message_obeys_nothing_and_does_not_fill_the_screen() -> None:
+    message = "no column '\x1b]0;title\x07\u202e'\n" + "long " * 10**5 + "\nÄ\N{NO-BREAK SPACE}1"
+    first, second, third = str(errors.DataError(message)).splitlines()
+    assert first == r"no column '\x1b]0;title\x07\u202e'"
+    assert len(second) < 2100
+    assert "(500,000 signs)" in second
+    assert third == "Ä\N{NO-BREAK SPACE}1"
+
+
 def test_missing_data_is_a_data_error() -> None:
     assert issubclass(errors.MissingData, errors.DataError)
 

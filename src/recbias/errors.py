@@ -8,15 +8,51 @@ from __future__ import annotations
 
 import difflib
 import errno
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Numbers of the errors of a disk that is full, a quota that is used up, a limit on files."""
 
+_LONGEST_LINE = 2_000
+
+
+def shown(text: str) -> str:
+    r"""Write a text that may come from data so that a terminal shows it, and obeys nothing in it.
+
+    Signs without a form of their own, such as those that move the cursor or turn the direction of
+    writing, become escapes; of a line of more than 2,000 signs both ends are left.
+
+    Examples
+    --------
+    >>> print(shown("a user\x1b[2J and \u202eanother"))
+    a user\x1b[2J and \u202eanother
+    >>> len(shown("user " * 10**6))
+    2027
+    """
+    return "\n".join(map(_shown_line, text.split("\n")))
+
+
+def _shown_line(line: str) -> str:
+    if len(line) > _LONGEST_LINE:
+        half = _LONGEST_LINE // 2
+        line = f"{line[:half]} ... ({len(line):,} signs) ... {line[-half:]}"
+    if line.isprintable():
+        return line
+    return "".join(
+        sign
+        if sign.isprintable() or sign == "\t" or unicodedata.category(sign) == "Zs"
+        else ascii(sign)[1:-1]
+        for sign in line
+    )
+
 
 class RecbiasError(Exception):
     """Base of all errors that a person can mend by following the message."""
+
+    def __str__(self) -> str:
+        return shown(super().__str__())
 
 
 class DataError(RecbiasError):

@@ -1,7 +1,10 @@
 """Audits end to end: the internal path's numbers, scores of others, names that look like markup."""
 
+import contextlib
+import functools
 import json
 import math
+import operator
 import re
 from html.parser import HTMLParser
 
@@ -12,13 +15,13 @@ from click.testing import CliRunner
 
 from audit_of_world import FEW, PAIR, WORLD, audited_world
 from recbias import Grid, System, load_dataset, run
-from recbias.audit import Audit, audit, auditing, comparison
+from recbias.audit import Audit, audit, auditing, comparison, read_audit, side_by_side
 from recbias.audit.comparison import Comparison
 from recbias.audit.design import around, own_design
 from recbias.audit.page import page_of
 from recbias.audit.rule import EXIT_CODES
 from recbias.cli.entry import main
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, StoreError
 from recbias.experiment.options import Options
 from recbias.experiment.outcomes import evaluate
 from recbias.multiverse import default_options, universes
@@ -389,7 +392,24 @@ def test_audits_side_by_side(audited, tmp_path):
     assert turned.answer in text
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 99}', '{"format": 1}'])
+@pytest.mark.parametrize("place", ["users activity 0 third", "seeds 0 seed", "sentence design"])
+def test_a_record_of_another_hand_runs_nothing_and_is_read_or_named(audited, tmp_path, place):
+    """As names stand where numbers do, numbers are too large, and parts are missing."""
+    *to, last = [int(step) if step.isdigit() else step for step in place.split()]
+    file = tmp_path / "theirs.json"
+    for value in ("<script>", 10**400, None, []):
+        record = json.loads(json.dumps(audited.record))
+        record["seeds"] = [{"seed": 1, "lead": record["own"]["lead"]}]
+        functools.reduce(operator.getitem, to, record)[last] = value
+        file.write_text(json.dumps(record))
+        with contextlib.suppress(StoreError):
+            assert "<script>" not in page_of(read_audit(file)) + side_by_side([read_audit(file)])
+    file.write_text(json.dumps({**audited.record, "designs": []}))
+    with pytest.raises(StoreError, match="not the record of an audit"):
+        read_audit(file)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 99}', '{"format": 1}', "[" * 10**5])
 def test_what_is_no_audit_is_named(text, tmp_path):
     file = tmp_path / "strange.json"
     file.write_text(text)

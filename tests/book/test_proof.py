@@ -1,6 +1,7 @@
 """Promises name what measures them, and their page shows what that came to."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -25,8 +26,15 @@ def is_there(measure: str) -> bool:
         part, _, step = name.partition("/")
         known = prove.parts()
         return part in known and (not step or step in known[part].steps)
-    path, _, test = measure.partition("::")
-    return (ROOT / path).is_file() and f"def {test}(" in (ROOT / path).read_text() + "def ("
+    path, _, test = measure.removeprefix("slow ").partition("::")
+    if not (ROOT / path).is_file():
+        return False
+    text = (ROOT / path).read_text()
+    before, found, _ = text.partition(f"def {test}(") if test else (text, "", "")
+    decorators = before.rsplit("\n\n\n", 1)[-1] if test else ""
+    slow = re.search(r"^pytestmark = .*\n?.*pytest\.mark\.slow", text, re.MULTILINE)
+    is_slow = slow is not None or "\n@pytest.mark.slow" in f"\n{decorators}"
+    return bool(found or not test) and is_slow == (kind == "slow")
 
 
 @pytest.mark.parametrize("goal", proof.goals(), ids=lambda goal: goal.name)
@@ -37,7 +45,11 @@ def test_what_measures_a_promise_exists(goal: proof.Goal) -> None:
 
 @pytest.mark.parametrize(
     "name", ["ci no such step", "prove nothing", "prove stops/nothing", "tests/none.py",
-             "tests/test_hygiene.py::test_nothing"],
+             "tests/test_hygiene.py::test_nothing", "tests/experiment/test_digest.py",
+             "slow tests/test_hygiene.py",
+             "tests/site/test_site.py::test_the_switch_keeps_the_page",
+             "slow tests/book/test_proof.py::is_there",
+             "tests/system/test_store.py::test_any_flipped_bit_is_noticed"],
 )  # fmt: skip
 def test_a_name_of_nothing_is_noticed(name: str) -> None:
     assert not is_there(name)
@@ -55,7 +67,8 @@ def test_the_page_shows_what_failed_and_what_was_not_run(
     }
     (tmp_path / "stops.json").write_text(json.dumps({"rounds": found}))
     (tmp_path / "goals.yaml").write_text(
-        "G1: {goal: one, by: [prove stops/rounds]}\nG2: {goal: two, by: [prove sizes]}\n"
+        "G1: {goal: one, by: [prove stops/rounds]}\n"
+        "G2: {goal: two, by: [prove sizes, slow tests/a.py]}\n"
     )
     monkeypatch.setattr(proof, "_folder", lambda: tmp_path)
     page = proof.proof_html()
@@ -63,6 +76,7 @@ def test_the_page_shows_what_failed_and_what_was_not_run(
         "stops/rounds, 2026-11-27 at 01234567: <strong>failed</strong> in 2 min; &lt;b&gt;" in page
     )
     assert "sizes: <strong>not run</strong>" in page
+    assert "at one change of six: <code>tests/<wbr>a.py</code>" in page
 
 
 def test_what_is_stale_says_what_to_run(

@@ -302,6 +302,10 @@ def test_json_records_are_read(tmp_path: Path, array: bool) -> None:
         ("[[1, 2], [3, 4]]", r"t\.json:1: JSON, but not a record"),
         ("[]", r"no ratings in .*t\.json: no JSON record"),
         ("{}\n", r"no ratings in .*t\.json: no JSON record"),
+        ("[" * 10**5, r"t\.json: JSON, but not a record"),
+        ('{"user": 1, "item": ' + '{"a":' * 10**5, r"t\.json:1: JSON, but not a record"),
+        ('{"user": 1,' + " " * 2**24, r"t\.json:1: .* \(a line of more than 16,777,216 bytes"),
+        ('{"user": 1, "item": 2, "rating": 1' + "0" * 400 + "}", "expected a finite number"),
         (
             '[{"user": 1, "item": 2, "rating": 3}, {"user": 1, "item": 3, "rating": true}]',
             r"t\.json:2: 'rating' is true(.|\n)*write all of them as numbers",

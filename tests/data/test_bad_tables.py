@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +26,10 @@ from recbias.errors import ConfigError, DataError, DataWarning, MissingData, Rec
 # ------------------------------------------------------------------------- messages, word by word
 
 HEAD = b"user,item,rating\n"
+ALIASES = "header:\n- &a0 [a, a, a, a, a, a, a, a, a, a]\n" + "".join(
+    f"- &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 9)
+)
+"""A value of ten to the ninth power words, in half a kilobyte."""
 ZIPPED = gzip.compress(b"user,item\n1,2\n")
 
 MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
@@ -205,6 +212,46 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         {},
         "FILE: a zero byte at offset 20\nexpected UTF-8 text with lines that end in LF or CR LF",
     ),
+    "unit separator between colons": (
+        "t.dat",
+        b"user::item::rating\n1\x1f2::3\n",
+        {},
+        "FILE: a control character 0x1f at offset 20\n"
+        "expected UTF-8 text with lines that end in LF or CR LF",
+    ),
+    "nothing but line ends": (
+        "t.csv",
+        HEAD + b"1,1,5" + b"\n" * 2**22 + b"1,2,5",
+        {},
+        "FILE:2: more than 2,097,152 bytes of empty lines follow\nremove them",
+    ),
+    "bomb": (
+        "t.csv.gz",
+        gzip.compress(HEAD + b"1,1,5\n" * 10**6),
+        {},
+        "FILE: damaged or cut off (it unpacks to more than 200 times its size; if that is right, "
+        "unpack it)\nget the file anew",
+    ),
+    "half of a sign": (
+        "t.json",
+        rb'{"user": "\ud800", "item": 1}',
+        {},
+        "FILE:1: 'user' is '\\ud800', with half of a sign\nremove it",
+    ),
+    "a long id among many": (
+        "t.csv",
+        HEAD + b"".join(b"u%d,1,5\n" % user for user in range(3000)) + b"z" * 90_000 + b",1,5\n",
+        {},
+        f"FILE:3002: a user id of 90,000 characters, '{'z' * 40}'...\n"
+        "expected at most 1,000, as there are 3,001 user ids; shorten it",
+    ),
+    "codec of no text": (
+        "t.csv",
+        HEAD + b"1,1,5\n",
+        {"encoding": "punycode"},
+        "FILE: not punycode (Invalid extended code point ',')\n"
+        "name the encoding that the file has: --encoding NAME",
+    ),
     "open quote": (
         "t.csv",
         b'user,item,title,rating\n1,1,"a,5\n1,2,b",4\n',
@@ -316,7 +363,14 @@ def test_kept_options_are_read_and_given_ones_come_first(tmp_path: Path) -> None
         ("just text", "expected lines 'option: value'"),
         ("a: [", "not YAML"),
         ("duplicates: newest\n", "duplicates 'newest'"),
-        ("!!python/object:os.system {}", "not YAML"),
+        ("!!python/object/apply:os.system [touch pwned]", "expected lines 'option: value'"),
+        ("user: !!python/name:os.system", "not YAML"),
+        ("user: user\nuser: item\n", "each option once"),
+        (ALIASES, "expected lines 'option: value'"),
+        ("user: &user [*user]", "expected lines 'option: value'"),
+        (f"user: {'[' * 999}", "not YAML"),
+        ("user: 2026-99-99", "not YAML"),
+        (f"scale: [1, {'9' * 400}, 1]", "a number of scale is too large"),
     ],
 )
 def test_kept_options_that_mean_nothing_are_refused(
@@ -356,6 +410,30 @@ def test_parquet_of_nested_values_and_a_damaged_one_are_refused(tmp_path: Path) 
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match="not a Parquet file, or a damaged one"):
         load_dataset(path)
+
+
+def test_feather_and_parquet_that_lie_are_refused(tmp_path: Path) -> None:
+    """Texts that say to end where there is nothing end a process that believes them."""
+    items = pa.array([1, 2])
+    far, bad = (
+        pa.StringArray.from_buffers(2, pa.py_buffer(np.int32(ends).tobytes()), pa.py_buffer(text))
+        for ends, text in (([0, 2**30, 2], b"ab"), ([0, 1, 2], b"\xff\xfe"))
+    )
+    path = tmp_path / "t.arrow"
+    for users in (far, bad):
+        table = pa.table({"user": users, "item": items})
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+        with pytest.raises(DataError, match="not a Feather file, or a damaged one"):
+            load_dataset(path)
+    path = tmp_path / "t.parquet"
+    for table in (
+        pa.table({"user": bad, "item": items}),
+        pa.table({"who": items, "what": items}).replace_schema_metadata({"pandas": "{"}),
+    ):
+        pyarrow.parquet.write_table(table, path)
+        with pytest.raises(DataError, match="not a Parquet file, or a damaged one"):
+            load_dataset(path)
 
 
 # --------------------------------------------------------------- generated tables, whole and broken
@@ -521,7 +599,7 @@ def plainly(content: bytes, table: Table) -> list[tuple[str, str, float]]:
 
 
 # The kinds add up to 10,000 tables by `make prove`; in the suite, each fault has a dozen.
-SCALE = 1 if settings.default is None or settings.default.max_examples <= 100 else 25
+SCALE = 1 if settings.default is None or settings.default.max_examples <= 100 else 35
 
 
 @settings(max_examples=80 * SCALE)

@@ -119,6 +119,7 @@ def test_rounds_of_one_number_change_nothing(text):
     [
         ("core>=5", "cannot read selection 'core>=5': expected .*core=RATINGS"),
         ("core=5%", "cannot read selection"),
+        (f"core={'9' * 5000}", "cannot read selection"),
         ("core=5 users>=3", "cannot read selection"),
         ("items>=3 core=5", "cannot read selection"),
         ("rounds>=1", "cannot read selection"),

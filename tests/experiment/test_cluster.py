@@ -26,6 +26,7 @@ from recbias.errors import ConfigError
 from recbias.experiment import cluster
 from recbias.experiment.cluster import LackError, LacksModuleError
 from recbias.experiment.engine import at_most, open_executor, run_all, shares_cells
+from recbias.recommenders.neighbourhood import UserKNN
 from stopping import dask, wait_for
 
 N_CELLS = 18
@@ -242,6 +243,10 @@ def started(file: Path, *kinds: str) -> Iterator[list[subprocess.Popen[bytes]]]:
             process.wait()
 
 
+def not_here(*_: object, **__: object) -> None:
+    raise AssertionError("trained by who asks")
+
+
 @pytest.mark.slow
 def test_a_cluster_gives_the_same_bits(
     table: Path, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -251,13 +256,18 @@ def test_a_cluster_gives_the_same_bits(
     with (
         started(file := tmp_path / "scheduler.json", "scheduler", "worker", "worker"),
         Client(scheduler_file=str(file), set_as_default=False) as client,
+        monkeypatch.context() as patch,
     ):
+        patch.setattr(UserKNN, "fit", not_here)
         for name, workers in (("file", file), ("text", str(file)), ("client", client)):
             monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / name))
             results = run(small_grid(table), workers=workers)
             assert digest_of(results) == expected, name
             assert results.times["computed"] == N_CELLS
         assert client.status == "running"  # the caller's to close
+        monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "here"))
+        with pytest.raises(AssertionError, match="trained by who asks"):
+            run(small_grid(table))
 
 
 @pytest.mark.slow

@@ -54,7 +54,11 @@ def start(
     """Run the grid in a process group of its own, into the cells of this test."""
     return subprocess.Popen(
         [sys.executable, SCRIPT, table, str(workers), *([go] if go else [])],
-        env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
+        env={
+            **os.environ,
+            "PYTHONHASHSEED": str(hash_seed),
+            "OPENBLAS_NUM_THREADS": str(1 + hash_seed),
+        },
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
@@ -84,7 +88,9 @@ def assert_all_valid() -> None:
 
 
 @pytest.mark.parametrize(("workers", "hash_seed"), [(1, 1), (2, 0), (4, 1)])
-def test_workers_and_hash_seeds(workers: int, hash_seed: int, table: Path, expected: str) -> None:
+def test_workers_hash_seeds_and_threads_of_blas(
+    workers: int, hash_seed: int, table: Path, expected: str
+) -> None:
     process = start(table, workers=workers, hash_seed=hash_seed)
     assert finish(process) == (expected, N_CELLS)
 

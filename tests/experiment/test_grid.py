@@ -49,6 +49,12 @@ def small(dataset="synthetic", **changes):
     return Grid(**{**arguments, **changes})
 
 
+def test_more_cells_than_can_be_listed_are_refused() -> None:
+    asked = small(systems=(System("R", "Random", n_seeds=200_001),))
+    with pytest.raises(ConfigError, match="a grid of 1,000,005 cells: expected at most 1,000,000"):
+        grid_cells(asked, load_dataset("synthetic"), None)
+
+
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     return str(golden.small_table(tmp_path_factory.mktemp("table")))

@@ -473,6 +473,17 @@ def test_an_empty_part_is_refused() -> None:
         splits.ratio(ratings, 1e-12, rng=rng())
 
 
+@pytest.mark.parametrize("rule", ["k-fold", "rolling", "uniform"])
+def test_more_splits_than_memory_holds_are_refused_before_they_are_made(rule: str) -> None:
+    many = {
+        "k-fold": "k-fold 999999999",
+        "rolling": "rolling 999999999 0.000000000001",
+        "uniform": "uniform 0.2 draws=999999999",
+    }[rule]
+    with pytest.raises(ConfigError, match=r"999,999,999 splits of them have more than 1,000,000"):
+        SplitRule.parse(many).splits(make(), rng=rng())
+
+
 def test_all_judgments_need_others_to_train_on() -> None:
     with pytest.raises(ConfigError, match="split rule 'whole' leaves nothing"):
         SplitRule.parse("whole").splits(make(), rng=rng())

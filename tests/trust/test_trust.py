@@ -350,8 +350,10 @@ def test_too_few_worlds_give_no_answer() -> None:
     with pytest.raises(DataError, match="only 19 worlds are like these ratings"):
         answer_from("mine", RELATION, [planted("P")] * 19 + [None])
     ratings, _ = selected(1.0, 1.0)
-    with pytest.raises(ConfigError, match="worlds 19: expected at least 20"):
+    with pytest.raises(ConfigError, match="worlds 19: expected 20 to 10000"):
         trust.which_metric(ratings, 2, n_worlds=19)
+    with pytest.raises(ConfigError, match="worlds 1000000000: expected"):
+        trust.which_metric(ratings, 2, n_worlds=10**9)
 
 
 def test_shared_worlds_are_those_that_are_compatible_or_the_nearest() -> None:

@@ -21,7 +21,7 @@ from recbias.audit import comparison, signals
 from recbias.audit.comparison import Comparison, Difference
 from recbias.audit.design import DEFAULT_METRIC, around, is_of_misses, only_ties, own_design
 from recbias.audit.ledger import Ruling, judged_claims
-from recbias.audit.page import check_book, page_of, percent
+from recbias.audit.page import check_book, page_of, percent, side_by_side
 from recbias.audit.rule import EXIT_CODES, SHARE, answer, because, rule_said
 from recbias.audit.sides import is_scores, is_whole, side
 from recbias.audit.words import (
@@ -124,7 +124,10 @@ def read_audit(path: Path) -> Mapping[str, Any]:
                 f"{path}: of format {record['format']}, expected {FORMAT}; audit again"
             )
         page_of(record)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        side_by_side([record])
+    except (
+        LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError,
+    ) as error:  # fmt: skip
         raise StoreError(f"{path}: not the record of an audit ({error!r})") from None
     return dict(record)
 

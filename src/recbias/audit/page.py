@@ -474,7 +474,7 @@ def _seeds(record: Mapping[str, Any]) -> str:
     if not record["seeds"]:
         return ""
     rows = [["yours", _lead(record["own"]["lead"])]]
-    rows += [[str(row["seed"]), _lead(row["lead"])] for row in record["seeds"]]
+    rows += [[escape(str(row["seed"])), _lead(row["lead"])] for row in record["seeds"]]
     leads = [record["own"]["lead"], *(row["lead"] for row in record["seeds"])]
     ahead = sum((lead["low"] or 0) > 0 for lead in leads)
     behind = sum((lead["high"] or 0) < 0 for lead in leads)
@@ -487,7 +487,7 @@ def _seeds(record: Mapping[str, Any]) -> str:
 def _users(record: Mapping[str, Any]) -> str:
     users, a = record["users"], record["sentence"]["a"]
     rows = [
-        [f"{row['third']} {words}", f"{row['from']:,.0f} to {row['to']:,.0f}",
+        [f"{escape(row['third'])} {words}", f"{row['from']:,.0f} to {row['to']:,.0f}",
          f"{row['users']:,}", _lead(row)]
         for words, part in (("active", "activity"), ("popular likes", "popularity"))
         for row in users[part]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -48,11 +49,11 @@ class Goal(NamedTuple):
     Attributes
     ----------
     name
-        Such as ``G4``.
+        Such as ``G4``; ``T4`` is about what other tools do, ``S4`` about what strangers may not.
     goal
         In words.
     by
-        What measures it: tests, ``prove PART[/STEP]``, ``ci STEP``.
+        What measures it: tests, ``slow TESTS``, ``prove PART[/STEP]``, ``ci STEP``.
     """
 
     name: str
@@ -105,14 +106,23 @@ def outcomes(folder: Path | None = None) -> dict[str, Mapping[str, Any]]:
     }
 
 
+def _breaking(path: str) -> str:
+    """Write a path that goes on in the next line where the column ends."""
+    return re.sub("(/|::|_)", r"\1<wbr>", escape(path))
+
+
 def _measured(measures: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    always = [each for each in measures if not each.startswith("prove ")]
-    if always:
-        names = (
-            escape(each.removeprefix("ci ")) if each.startswith("ci ") else f"<code>{each}</code>"
-            for each in always
-        )
-        yield f"at every change: {', '.join(names)}"
+    slow = [each for each in measures if each.startswith("slow ")]
+    always = [each for each in measures if not each.startswith(("prove ", "slow "))]
+    for when, those in (("at every change", always), ("at one change of six", slow)):
+        names = [
+            escape(each.removeprefix("ci "))
+            if each.startswith("ci ")
+            else f"<code>{_breaking(each.removeprefix('slow '))}</code>"
+            for each in those
+        ]
+        if names:
+            yield f"{when}: {', '.join(names)}"
     for measure in measures:
         kind, _, name = measure.partition(" ")
         if kind != "prove":

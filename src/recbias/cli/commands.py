@@ -58,7 +58,7 @@ from recbias.data.datasets.frames import frame_of
 from recbias.data.datasets.liked import LEAST
 from recbias.data.ratings import Ratings, exact
 from recbias.data.selection import Selection
-from recbias.errors import ConfigError, DataError, MissingData, needs_the_extra
+from recbias.errors import ConfigError, DataError, MissingData, needs_the_extra, shown
 from recbias.experiment.planning import Size, measured_pages, page_cost
 from recbias.experiment.store import write_atomically
 from recbias.experiment.training_seeds import training_seeds
@@ -217,7 +217,7 @@ def _thresholds_said(dataset: Dataset) -> str:
 
 def _echo(rows: dict[str, str] | list[tuple[str, str]]) -> None:
     for label, text in rows.items() if isinstance(rows, dict) else rows:
-        click.echo(f"{label:10} {text}")
+        click.echo(f"{label:10} {shown(text)}")
 
 
 def _missing(info: DatasetInfo) -> list[tuple[str, str]]:
@@ -557,7 +557,9 @@ def book(
 @click.option(
     "--strength", type=float, help="How many times likelier likes are rated, at most; 3 if none."
 )
-@click.option("--worlds", "n_worlds", type=click.IntRange(20), default=100, show_default=True)
+@click.option(
+    "--worlds", "n_worlds", type=click.IntRange(20, 10_000), default=100, show_default=True
+)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with the names of all worlds.")

@@ -21,7 +21,15 @@ import click
 
 from recbias._system.places import SCHEDULER
 from recbias.data.marks import THOUSANDS
-from recbias.errors import NO_SPACE, ConfigError, DataWarning, RecbiasError, did_you_mean, nearest
+from recbias.errors import (
+    NO_SPACE,
+    ConfigError,
+    DataWarning,
+    RecbiasError,
+    did_you_mean,
+    nearest,
+    shown,
+)
 
 if TYPE_CHECKING:  # who asks for verdicts that are kept does not wait for what reads tables
     from recbias.data.datasets import Dataset, TableOptions
@@ -346,7 +354,7 @@ def load_said(name: str, given: Mapping[str, Any]) -> Dataset:
 def say_read(dataset: Dataset) -> Dataset:
     """Print how a table was understood, in one line where warnings go, and give it back."""
     if dataset.understood:
-        click.echo(f"recbias: read {dataset.source}", err=True)
+        click.echo(f"recbias: read {shown(dataset.source)}", err=True)
     return dataset
 
 
@@ -360,7 +368,7 @@ def warnings_said() -> Iterator[None]:
             show_warning(message, category, *rest)
         elif str(message) not in said:
             said.add(str(message))
-            click.echo(f"recbias: warning: {message}", err=True)
+            click.echo(f"recbias: warning: {shown(str(message))}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)

@@ -198,7 +198,9 @@ def _read(path: Path) -> pd.DataFrame:
         is_tsv = ".tsv" in [suffix.lower() for suffix in path.suffixes]
         return read_text_columns(path, "\t" if is_tsv else ",")
     try:
-        return pyarrow.parquet.read_table(path).to_pandas(ignore_metadata=True)
+        table = pyarrow.parquet.read_table(path)
+        table.validate(full=True)
+        return table.to_pandas(ignore_metadata=True)
     except (pa.ArrowException, OSError) as error:
         raise DataError(
             f"{path}: cannot be read ({str(error).splitlines()[0]})\nwrite CSV, TSV or Parquet"

@@ -48,6 +48,8 @@ _NO_NAMES = {"null", "nan", "nat", "none", "na", "n/a", "#n/a", "<na>", "\\n"}
 """Labels that programs write where there is none."""
 DROP = "leave such rows out: --missing drop"
 _NO_TIME = np.iinfo(np.int64).min
+_LONGEST_ID, _PLAIN_ID, _ID_SIGNS = 1000, 100, 2**28
+"""Characters of an id: of any, of any of however many, and of all together, in 1 GiB."""
 _CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
 _SHORTENED = re.compile(r"[+-]?\d+(?:\.\d+)?[eE]\+\d+")
@@ -595,6 +597,16 @@ def _as_labels(
         numbers = [int(text) for text in texts]
         if min(numbers) >= _INT64.min and max(numbers) <= _INT64.max:
             return np.array(numbers, dtype=np.int64)
+    # All take the room of the longest.
+    sizes = list(map(len, texts))
+    most = min(_LONGEST_ID, max(_PLAIN_ID, _ID_SIGNS // len(texts)))
+    if max(sizes) > most:
+        at = int(np.argmax(sizes))
+        raise DataError(
+            f"{where(int(np.argmax(codes == at)))}: a {role} id of {sizes[at]:,} characters, "
+            f"{texts[at][:40]!r}...\n"
+            f"expected at most {most:,}, as there are {len(texts):,} {role} ids; shorten it"
+        )
     return np.array(texts, dtype=np.str_)
 
 
@@ -731,8 +743,16 @@ def _numbers(
     words = {str(text).strip().lower() for text in texts}
     if words and words <= {"true", "false"}:
         return np.array([str(text).strip().lower() == "true" for text in texts] + [np.nan])[codes]
-    distinct = pd.to_numeric(pd.Series(np.asarray(texts)), errors="coerce")
+    distinct = _to_numbers(texts)
     return np.append(distinct.to_numpy(dtype=np.float64, na_value=np.nan), np.nan)[codes]
+
+
+def _to_numbers(texts: pd.Index[Any]) -> pd.Series[Any]:
+    """Read what each text says, NaN where it is no number."""
+    try:
+        return pd.to_numeric(pd.Series(np.asarray(texts)), errors="coerce")
+    except OverflowError:  # a whole number beyond all floats, as JSON may have
+        return pd.to_numeric(pd.Series([str(text) for text in texts]), errors="coerce")
 
 
 def _ungrouped(text: str, mark: Thousands) -> str:
@@ -880,7 +900,7 @@ def time_numbers(
         return column.to_numpy(dtype=np.int64), kind
     else:
         codes, texts = pd.factorize(column)
-        whole = pd.to_numeric(pd.Series(np.asarray(texts)), errors="coerce")
+        whole = _to_numbers(texts)
         if whole.dtype == np.int64 and codes.min() >= 0:
             return whole.to_numpy()[codes], kind  # a float64 would round nanoseconds
         numbers = _numbers(column)

@@ -28,7 +28,7 @@ _FORM = (
     "[head=PERCENT%] [keep=PERCENT%] [users>=RATINGS] [items>=RATINGS], such as 'keep=50% users>=5'"
     ", or core=RATINGS for both; [rounds=NUMBER]"
 )
-_WORDS = re.compile(r"(?P<name>[a-z]+)(?P<sign>>=|=)(?P<number>\d+)(?P<unit>%?)")
+_WORDS = re.compile(r"(?P<name>[a-z]+)(?P<sign>>=|=)(?P<number>\d{1,18})(?P<unit>%?)")
 _SHARES, _COUNTS, _NUMBERS = ("head", "keep"), ("users", "items"), ("core", "rounds")
 
 

@@ -242,7 +242,7 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
     by_training: dict[str, list[Artefact]] = {}
     for artefact in wanted:
         by_training.setdefault(TestSet.parse(artefact.test).trains_on, []).append(artefact)
-    cells = []
+    cells: list[tuple[str, Cell]] = []
     outside = grid.outside
     identities = {system.name: canonical_json(system.identity()) for system in grid.systems}
     for artefacts in by_training.values():
@@ -251,6 +251,12 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
         )
         sources = tuple(grid_source(grid, dataset, data_dir, text) for text in judged)
         n_folds = len(source_splits(sources[0]))
+        n_cells = len(cells) + n_folds * sum(system.n_seeds for system in grid.systems)
+        if n_cells > _MOST_CELLS:
+            raise ConfigError(
+                f"a grid of {n_cells:,} cells: expected at most {_MOST_CELLS:,}\n"
+                "take fewer folds or systems; what grids have in common is computed once"
+            )
         cells += [
             (
                 system.name,
@@ -508,6 +514,7 @@ def _table_arrays(table: RankTable) -> dict[str, np.ndarray[Any, Any]]:
     return {name: getattr(table, name) for name in names}
 
 
+_MOST_CELLS = 10**6
 _OFTEN = ("listed", "above", "n_scored")
 _KEPT = (*_OFTEN, "train_above", "n_train_scored", "list_items")
 

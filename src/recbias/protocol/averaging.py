@@ -27,7 +27,7 @@ _OPTIONS = {
     "statistic": "statistic",
     "coverage": "coverage",
 }
-_TRAINED = re.compile(r"(?P<sign>>=|<)(?P<least>\d+)")
+_TRAINED = re.compile(r"(?P<sign>>=|<)(?P<least>\d{1,18})")
 _GEOMETRIC = re.compile(r"geometric(?:\((?P<epsilon>[^()]*)\))?")
 
 

@@ -747,10 +747,18 @@ class SplitRule:
         Raises
         ------
         ConfigError
-            As the function of that rule; if the rule is ``"ready"`` and `ready` is None; if it asks
+            As the function of that rule; if the splits have more than 10^9 rows, which take 16 GB;
+            if the rule is ``"ready"`` and `ready` is None; if it asks
             for the order of rows and `row_order` is None or no order of them; or if it is
             ``"whole"``, which needs a part of its own for training.
         """
+        n_splits = int(self.size or 1) if self.kind in ("k-fold", "rolling") else self.draws or 1
+        if n_splits > 1 and n_splits * len(ratings) > _MOST_ROWS:
+            raise ConfigError(
+                f"split rule '{self}' of {len(ratings):,} ratings: {n_splits:,} splits of them "
+                f"have more than {_MOST_ROWS:,} rows\n"
+                f"take fewer, as '{_EXPECTED[self.kind].example}'"
+            )
         match self.kind, self.size:
             case "ratio", float(share):
                 return [ratio(ratings, share, rng=rng)]
@@ -1011,6 +1019,9 @@ _EXPECTED = {
     ),
 }
 
+
+_MOST_ROWS = 10**9
+"""Of all splits that a rule makes of some ratings: they take 16 bytes each, or more."""
 
 _OPTIONS = re.compile(r"\s(eps|draws)=(\S+)")
 """What may stand behind the share of a uniform rule."""

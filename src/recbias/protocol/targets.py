@@ -74,7 +74,7 @@ CODES: Mapping[str, Mapping[str, str]] = {
 
 _PATTERN = re.compile(
     r"(?P<candidates>AI|TI)-(?P<others>AN|NN)-(?P<relevant>AR|1R-shared|1R|P1R)"
-    r"(?: (?P<size>[tNm])=(?P<number>\d+))?(?: drawn=(?P<drawn>\S+))?(?P<train> \+train)?"
+    r"(?: (?P<size>[tNm])=(?P<number>\d{1,18}))?(?: drawn=(?P<drawn>\S+))?(?P<train> \+train)?"
 )
 DRAWN = ("uniform", "popularity")
 """How the items of a sample may be drawn."""

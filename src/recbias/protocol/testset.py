@@ -51,11 +51,11 @@ Part = Literal["observed", "unbiased", "truth"]
 REVISION = 1
 """Raised when code changes which test ratings are taken out at random, or sampled from truth."""
 
-_TOKENS = re.compile(r"(?P<name>removed|head|sample|held)=(?P<number>\d+)(?P<unit>%?)")
+_TOKENS = re.compile(r"(?P<name>removed|head|sample|held)=(?P<number>\d{1,18})(?P<unit>%?)")
 _COUNTED = ("sample", "held")
 _OTHERS = ("items", "train")
-_ITEMS = re.compile(r"(?P<first>\d+)-(?P<last>\d+)/(?P<groups>\d+)")
-_TRAINED_ITEMS = re.compile(r"trained(?P<sign>>=|<)(?P<least>\d+)")
+_ITEMS = re.compile(r"(?P<first>\d{1,18})-(?P<last>\d{1,18})/(?P<groups>\d{1,18})")
+_TRAINED_ITEMS = re.compile(r"trained(?P<sign>>=|<)(?P<least>\d{1,18})")
 
 
 @dataclass(frozen=True)

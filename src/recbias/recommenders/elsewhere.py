@@ -806,7 +806,9 @@ def read_cells(file: Path, fields: Sequence[str] = ()) -> pd.DataFrame:
                 raise DataError(f"{file}:{short[0] + 1}: too few fields for {' '.join(fields)}")
             return table.set_axis(list(fields), axis="columns")
         if _form(file) in (".parquet", ".pq"):
-            return pyarrow.parquet.read_table(file).to_pandas(ignore_metadata=True)
+            found = pyarrow.parquet.read_table(file)
+            found.validate(full=True)
+            return found.to_pandas(ignore_metadata=True)
         try:
             table = read_text_columns(file, "\t" if _form(file) == ".tsv" else ",")
         except DataError as error:

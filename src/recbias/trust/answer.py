@@ -49,6 +49,8 @@ N_WORLDS = 100
 FEWEST_WORLDS = 20
 """With fewer matched worlds there is no answer."""
 
+_MOST_WORLDS = 10_000
+
 _MOST_PAIRS = 943 * 1682
 _MOST_DENSE = 0.1
 _MOST_RELATED = 0.97
@@ -279,12 +281,13 @@ def which_metric(
     Raises
     ------
     ConfigError
-        If an assumption is below 1 or infinite, or there are fewer than 20 worlds.
+        If an assumption is below 1 or infinite, or there are fewer than 20 worlds, or more
+        than 10,000.
     DataError
         As of `fit_relation`; or if no worlds are like the data.
     """
-    if n_worlds < FEWEST_WORLDS:
-        raise ConfigError(f"worlds {n_worlds}: expected at least {FEWEST_WORLDS}")
+    if not FEWEST_WORLDS <= n_worlds <= _MOST_WORLDS:
+        raise ConfigError(f"worlds {n_worlds}: expected {FEWEST_WORLDS} to {_MOST_WORLDS}")
     choice_of(strength)
     relation = fit_relation(ratings, min_rating, spread=spread, seed=seed)
     shape = Shape.of(ratings, min_rating)

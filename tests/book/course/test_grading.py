@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -354,6 +355,16 @@ def test_sheets_are_found_by_student_and_links_are_not_followed(tmp_path: Path) 
         find_sheets(tmp_path / "cy", [CHAPTER])
     with pytest.raises(DataError, match="no such folder"):
         find_sheets(tmp_path / "nobody", [CHAPTER])
+
+
+def test_pipes_and_endless_folders_are_passed_over(tmp_path: Path) -> None:
+    sheet = tmp_path / "ann" / f"{CHAPTER}.py"
+    deep = tmp_path / "ann" / "/".join("d" * 200)
+    deep.mkdir(parents=True)
+    for path in (sheet, deep / sheet.name):
+        path.write_text("# task: ex-x\n1\n")
+    os.mkfifo(tmp_path / "ann" / f"{CHAPTER} (1).py")
+    assert find_sheets(tmp_path, [CHAPTER]) == {"ann": {CHAPTER: [sheet]}}
 
 
 def test_a_python_file_is_read_like_a_notebook(tmp_path: Path) -> None:

@@ -127,14 +127,14 @@ def find_sheets(folder: Path, names: Sequence[str]) -> dict[str, dict[str, list[
     return found
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """Walk the files below a folder, but for links and what is hidden."""
+def _files(folder: Path, levels: int = 20) -> Iterator[Path]:
+    """Walk the files below a folder, but for links, pipes, what is hidden, and what is too deep."""
     for path in sorted(folder.iterdir()):
         if path.is_symlink() or path.name.startswith("."):
             continue
-        if path.is_dir():
-            yield from _files(path)
-        else:
+        if path.is_dir() and levels:
+            yield from _files(path, levels - 1)
+        elif path.is_file():
             yield path
 
 

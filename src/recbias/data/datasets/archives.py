@@ -8,6 +8,7 @@ that the registry gives it.
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
 import os
 import shutil
@@ -24,7 +25,7 @@ from typing import IO, NamedTuple, cast
 
 from recbias.errors import DataError
 
-__all__ = ["MAX_MEMBERS", "MAX_RATIO", "unpack"]
+__all__ = ["MAX_MEMBERS", "MAX_RATIO", "Bounded", "unpack"]
 
 MAX_MEMBERS = 10_000
 """Far more than any publisher's archive has."""
@@ -194,26 +195,48 @@ def _zip_contents(archive: Path, names: Mapping[str, str]) -> Iterator[tuple[str
                 yield file, content
 
 
-class _Bounded:
-    """A stream that ends in an error before it fills memory or disk: headers can be bombs, too."""
+class Bounded(io.BufferedIOBase):
+    """A stream that ends in an error before it fills memory or disk: headers can be bombs, too.
 
-    def __init__(self, stream: IO[bytes], limit: int) -> None:
-        self.stream = stream
-        self.left = limit
+    Parameters
+    ----------
+    stream : binary stream
+        What is unpacked of a file.
+    packed : int
+        Bytes of the file.
+    """
 
-    def read(self, size: int) -> bytes:
-        self.left -= size
-        if self.left < 0:
-            raise tarfile.ReadError(f"it unpacks to more than {MAX_RATIO} times its size")
-        return self.stream.read(size)
+    def __init__(self, stream: IO[bytes], packed: int) -> None:
+        self._stream = stream
+        # A tar of one short file is padded to 10 kB, hence the constant.
+        self._left = MAX_RATIO * packed + 2**20
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read on.
+
+        Raises
+        ------
+        EOFError
+            If more has come than `MAX_RATIO` times what is packed.
+        """
+        block = self._stream.read(-1 if size is None else size)
+        self._left -= len(block)
+        if self._left < 0:
+            raise EOFError(
+                f"it unpacks to more than {MAX_RATIO} times its size; if that is right, unpack it"
+            )
+        return block
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._stream.close()
+        super().close()
 
 
 @contextmanager
 def _open_tar(archive: Path) -> Iterator[tarfile.TarFile]:
-    # A tar of one short file is padded to 10 kB, hence the constant.
-    limit = MAX_RATIO * archive.stat().st_size + 2**20
     with gzip.open(archive) as stream:
-        bounded = cast(IO[bytes], _Bounded(cast(IO[bytes], stream), limit))
+        bounded = Bounded(cast(IO[bytes], stream), archive.stat().st_size)
         with tarfile.open(fileobj=bounded, mode="r|") as opened:
             yield opened
 

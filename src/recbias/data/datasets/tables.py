@@ -16,7 +16,8 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from encodings.aliases import aliases
 from pathlib import Path
@@ -30,6 +31,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import yaml
 
+from recbias.data.datasets.archives import Bounded
 from recbias.data.datasets.mistaken import (
     listed,
     refuse_matrix,
@@ -85,6 +87,10 @@ _SHOWN = {"\t": "tab", " ": "blank"}
 _UNIT_SEPARATOR = "\x1f"
 _BLOCK = 1 << 21
 _SAMPLE = 1 << 16
+_HALF_SIGN = re.compile("[\ud800-\udfff]")
+"""What JSON may have, and no file in UTF-8 can hold."""
+_LONGEST = 1 << 24
+"""Bytes of a line of JSON: a longer one is no record of a rating."""
 _FORMATS = (
     (rb"\x1f\x8b", "gzip", "rename it to end in .gz"),
     (rb"PAR1[\x00-\x1f]", "Parquet", "rename it to end in .parquet"),
@@ -260,11 +266,15 @@ def kept_options(path: Path) -> TableOptions:
     if not file.is_file():
         return TableOptions()
     try:
-        options = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        text = file.read_text(encoding="utf-8")
+        if not _is_flat(yaml.compose(text, yaml.SafeLoader)):
+            raise ConfigError(
+                f"{file}: expected lines 'option: value', each option once\nmend or delete it"
+            )
+        options = yaml.safe_load(text) or {}
+    # A date or number that is none is a ValueError, and what nests without end a RecursionError.
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"{file}: not YAML ({_one_line(error)})\nmend or delete it") from None
-    if not isinstance(options, dict):
-        raise ConfigError(f"{file}: expected lines 'option: value'\nmend or delete it")
     known = [field.name for field in dataclasses.fields(TableOptions)]
     for name, value in options.items():
         if name not in known:
@@ -277,8 +287,31 @@ def kept_options(path: Path) -> TableOptions:
         if not fits:
             raise ConfigError(f"{file}: {name} is {value!r}\nmend or delete it")
     if "scale" in options:
-        options["scale"] = RatingScale(*map(float, options["scale"]))
+        try:
+            options["scale"] = RatingScale(*map(float, options["scale"]))
+        except OverflowError:
+            raise ConfigError(
+                f"{file}: a number of scale is too large\nmend or delete it"
+            ) from None
     return TableOptions(**options)
+
+
+def _is_flat(node: yaml.Node | None) -> bool:
+    """Tell whether YAML is nothing, or lines of names, each once, with words or lists of words.
+
+    What an alias may stand for many times over is never one of these.
+    """
+    if not isinstance(node, yaml.MappingNode):
+        return node is None
+    names = [name.value for name, _ in node.value if isinstance(name, yaml.ScalarNode)]
+    parts = [
+        part
+        for _, value in node.value
+        for part in (value.value if isinstance(value, yaml.SequenceNode) else [value])
+    ]
+    return len(set(names)) == len(node.value) and all(
+        isinstance(part, yaml.ScalarNode) for part in parts
+    )
 
 
 def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings, tuple[str, ...]]:
@@ -726,6 +759,12 @@ class _CheckedText(io.RawIOBase):
             offset += len(block)
             text = whole.rstrip(held_back)
             held = whole[len(text) :]
+            if len(held) > _BLOCK:
+                line = self.n_lines + text.count(b"\n") + 1
+                raise DataError(
+                    f"{self._path}:{line}: more than {_BLOCK:,} bytes of empty lines follow\n"
+                    "remove them"
+                )
             self._refuse_controls(text, start)
             if start == 0:
                 text = text.removeprefix(codecs.BOM_UTF8)
@@ -759,6 +798,11 @@ class _CheckedText(io.RawIOBase):
             raise DataError(
                 f"{self._path}:{self.n_lines + 1} or later: byte {error.object[error.start]:#04x} "
                 f"at offset {self._passed - pending + error.start} is not {self._encoding}\n"
+                "name the encoding that the file has: --encoding NAME"
+            ) from None
+        except UnicodeError as error:  # of codecs that are no encodings of texts, as punycode
+            raise DataError(
+                f"{self._path}: not {self._encoding} ({_one_line(error)})\n"
                 "name the encoding that the file has: --encoding NAME"
             ) from None
         self._passed += len(raw)
@@ -796,7 +840,13 @@ class _CheckedText(io.RawIOBase):
     def _refuse_controls(self, text: bytes, start: int) -> None:
         zero = text.find(b"\0")
         lone = _LONE_RETURN.search(text) if text.count(b"\r") > text.count(b"\r\n") else None
-        for name, at in (("zero byte", zero), ("carriage return", lone.start() if lone else -1)):
+        # It is what stands for '::' from here on.
+        unit = text.find(_UNIT_SEPARATOR.encode()) if self._mark == b"::" else -1
+        for name, at in (
+            ("zero byte", zero),
+            ("carriage return", lone.start() if lone else -1),
+            ("control character 0x1f", unit),
+        ):
             if at >= 0:
                 wide = f"; if it is UTF-16: --encoding utf-16-{'bl'[(start + at) % 2]}e"
                 raise DataError(
@@ -865,9 +915,10 @@ def _open(path: Path, encoding: str = "utf-8") -> BinaryIO:
 
 
 def _unpacking(path: Path, packing: str) -> BinaryIO:
+    size = path.stat().st_size
     if packing != "zip":
         opened: Any = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[packing]
-        return cast(BinaryIO, opened(path))
+        return cast(BinaryIO, Bounded(opened(path), size))
     try:
         archive = zipfile.ZipFile(path)
         names = [
@@ -880,7 +931,7 @@ def _unpacking(path: Path, packing: str) -> BinaryIO:
                 f"{path}: {len(names)} files in this archive, expected the one table\n"
                 f"unpack it, and give the path of the table: {listed(names)}"
             )
-        return cast(BinaryIO, archive.open(names[0]))
+        return cast(BinaryIO, Bounded(archive.open(names[0]), size))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise DataError(f"{path}: cannot be unpacked ({_one_line(error)})\nunpack it") from None
 
@@ -1310,40 +1361,41 @@ _NO_CELLS = (
 def _read_parquet(
     path: Path, named_columns: Mapping[str, str]
 ) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
-    try:
+    with _damage_explained(path, "Parquet"):
         schema = pyarrow.parquet.read_schema(path)
         names = schema.names
         if not _has_roles(names, named_columns):
             _refuse_parquet_matrix(path, schema)
         columns = columns_by_role(path, names, named_columns, "")
         table = pyarrow.parquet.read_table(path, columns=list(columns.values()))
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(
-            f"{path}: not a Parquet file, or a damaged one ({_one_line(error)})\n"
-            "write it anew, or rename it to end in .csv if it is text"
-        ) from None
-    return "Parquet", names, columns, _cells(path, table, columns)
+        return "Parquet", names, columns, _cells(path, table, columns)
 
 
 def _read_feather(
     path: Path, named_columns: Mapping[str, str]
 ) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
+    with _damage_explained(path, "Feather"), pa.OSFile(str(path)) as file:
+        reader = pa.ipc.open_file(file)
+        names = reader.schema.names
+        columns = columns_by_role(path, names, named_columns, "")
+        table = reader.read_all().select(list(columns.values()))
+        return "Feather", names, columns, _cells(path, table, columns)
+
+
+@contextmanager
+def _damage_explained(path: Path, form: str) -> Iterator[None]:
     try:
-        with pa.OSFile(str(path)) as file:
-            reader = pa.ipc.open_file(file)
-            names = reader.schema.names
-            columns = columns_by_role(path, names, named_columns, "")
-            table = reader.read_all().select(list(columns.values()))
-            return "Feather", names, columns, _cells(path, table, columns)
-    except (pa.ArrowException, OSError) as error:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: no JSON, or no UTF-8
         raise DataError(
-            f"{path}: not a Feather file, or a damaged one ({_one_line(error)})\n"
+            f"{path}: not a {form} file, or a damaged one ({_one_line(error)})\n"
             "write it anew, or rename it to end in .csv if it is text"
         ) from None
 
 
 def _cells(path: Path, table: pa.Table, columns: Mapping[str, str]) -> pd.DataFrame:
     """Take the cells out of a table of Arrow, refusing what is no cell of ratings."""
+    table.validate(full=True)  # a text that says to end elsewhere than it does ends the process
     for place, (role, column) in enumerate(columns.items()):
         kind = table.schema.field(place).type
         if any(test(kind) for test in _NO_CELLS):
@@ -1380,6 +1432,11 @@ def _read_json(
                     f"{path}:{number}: '{column}' is {str(value)[:100]!r}\n"
                     "expected a number or a text in each"
                 )
+            if isinstance(value, str) and _HALF_SIGN.search(value):
+                raise DataError(
+                    f"{path}:{number}: '{column}' is {value[:100]!r}, with half of a sign\n"
+                    "remove it"
+                )
             is_bool = isinstance(value, bool)
             if value is not None and first_bool.setdefault(column, is_bool) != is_bool:
                 raise DataError(
@@ -1394,20 +1451,22 @@ def _read_json(
 def _records(path: Path, options: TableOptions) -> Iterator[dict[str, Any]]:
     """Read the records of a JSON text, one in each line or all in an array."""
     with _CheckedText(path, encoding=options.encoding or "utf-8") as source:
-        lines = io.BufferedReader(source)
+        lines = io.BufferedReader(source, _BLOCK)
         where = str(path)
         try:
             whole = lines.peek(1).lstrip()[:1] == b"["
-            parts: Iterable[Any] = json.load(lines) if whole else lines
+            parts = json.load(lines) if whole else iter(lambda: lines.readline(_LONGEST), b"")
             for number, part in enumerate(parts, start=1):
                 where = f"{path}:{number}"
+                if not whole and len(part) == _LONGEST:
+                    raise ValueError(f"a line of more than {_LONGEST:,} bytes")
                 if not whole and not part.strip():
                     continue
                 record = part if whole else json.loads(part)
                 if not isinstance(record, dict):
                     raise ValueError(f"{str(record)[:50]!r} is no record")
                 yield record
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(
                 f"{where}: JSON, but not a record for each rating ({_one_line(error)})\n"
                 'expected lines like {"user_id": 1, "item_id": 2, "rating": 3}, or an array of such'
