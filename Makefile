@@ -8,6 +8,9 @@ PYTEST_ARGS ?=
 PART ?=
 SIZES ?= 100k 1m
 
+# Where it is set, as in some images, some hundred processes would each compile all sources anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 

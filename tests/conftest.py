@@ -20,18 +20,21 @@ _folders = pytest.StashKey[dict[str, str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let a text, such as a commit, draw a sixth of the files of tests."""
-    parser.addoption("--draw", metavar="TEXT", help="only the sixth of the files that TEXT draws")
+    """Let a text, such as a commit, draw a sixth of the files of slow tests."""
+    parser.addoption("--draw", metavar="TEXT", help="slow tests of the sixth of files TEXT draws")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the files that are not drawn: whole ones, as tests of a file share their work."""
+    """Leave out slow tests of files that are not drawn: whole ones, as they share their work."""
     text = config.getoption("--draw")
     if text is None:
         return
-    left_out = [item for item in items if not is_drawn(item.path.name, text)]
+    kept, left_out = [], []
+    for item in items:
+        asked = not item.get_closest_marker("slow") or is_drawn(item.path.name, text)
+        (kept if asked else left_out).append(item)
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if is_drawn(item.path.name, text)]
+    items[:] = kept
 
 
 def is_drawn(name: str, text: str) -> bool:

@@ -14,6 +14,7 @@ import argparse
 import datetime
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -36,6 +37,7 @@ from recbias.experiment.verification import listed_datasets
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, KEPT = ROOT / "data/proof", ROOT / "_build/prove"
 MINUTES = 150
+SITE = "tests/site"
 KEPT_IN = RESULTS.relative_to(ROOT).as_posix()
 
 ROOMS_OF_CODE = ("metrics", "resampling", "verdicts")
@@ -44,6 +46,11 @@ ROOMS = sorted(path.name for path in (ROOT / "tests").iterdir() if list(path.glo
 
 def _python(*arguments: str) -> list[str]:
     return [sys.executable, *arguments]
+
+
+def _in_turn(*commands: list[str]) -> list[str]:
+    """Give the command that runs several by Python, until one fails."""
+    return ["sh", "-c", " && ".join(shlex.join(_python(*command)) for command in commands)]
 
 
 def _claims_of(topic: str) -> list[str]:
@@ -127,6 +134,17 @@ def parts() -> dict[str, Part]:
             {name: _python("-m", "recbias_command", "verify", "--workers", "2", "--dataset", name)
              for name in _verifiable()},
             (*COMPUTES, "data/recorded"),
+        ),
+        # All pages and editions, of which a change has those that its commit draws.
+        "site": Part(
+            {
+                "editions": _in_turn(["-m", "recbias_command", "book"], [f"{SITE}/check_same.py"]),
+                "pages": _in_turn(*(
+                    [f"{SITE}/{name}.py", "_build/site"]
+                    for name in ("check_explorer", "check_guide", "check_rounds", "offline_check")
+                )),
+            },
+            ("src", "book", "notebooks", "data/published", "data/findings", "data/recorded", SITE),
         ),
         # Strict: it fails where the index knows nothing of a package, which else is passed over.
         "advisories": Part(

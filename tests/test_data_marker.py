@@ -67,19 +67,28 @@ def test_every_file_is_drawn_by_about_a_sixth_of_all_texts(
 
 
 @pytest.mark.slow
-def test_what_a_text_draws_runs_whole_and_nothing_else(
+def test_of_slow_tests_those_run_that_a_text_draws(
     tmp_path: Path, is_drawn: Callable[[str, str], bool]
 ) -> None:
     rules = (Path(__file__).parent / "conftest.py").read_text(encoding="utf-8")
     (tmp_path / "conftest.py").write_text(rules, encoding="utf-8")
+    ini = "[pytest]\naddopts = -m 'not slow'\nmarkers = slow\n"
+    (tmp_path / "pytest.ini").write_text(ini, encoding="utf-8")
     names = [f"test_{letter}.py" for letter in "abcdefghijkl"]
+    tests = "import pytest\ndef test_a(): pass\n@pytest.mark.slow\ndef test_b(): pass\n"
     for name in names:
-        tests = "def test_one(): pass\ndef test_two(): pass\n"
         (tmp_path / name).write_text(tests, encoding="utf-8")
-    kept = [name for name in names if is_drawn(name, "a commit")]
+    kept = {name for name in names if is_drawn(name, "a commit")}
     assert 0 < len(kept) < len(names)
+    fast = {f"{name}::test_a" for name in names}
+    drawn = fast | {f"{name}::test_b" for name in kept}
+    every = fast | {f"{name}::test_b" for name in names}
     command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", str(tmp_path)]
-    for arguments, expected in ((["--draw", "a commit"], kept), ([], names)):
+    for arguments, expected in (
+        ([], fast),
+        (["-m", ""], every),
+        (["-m", "", "--draw", "a commit"], drawn),
+    ):
         done = subprocess.run([*command, *arguments], cwd=tmp_path, capture_output=True, text=True)
-        run = [line.partition("::")[0] for line in done.stdout.splitlines() if "PASSED" in line]
-        assert run == [name for name in expected for _ in range(2)]
+        run = [line.split()[0] for line in done.stdout.splitlines() if "PASSED" in line]
+        assert sorted(run) == sorted(expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import shutil
 import sys
@@ -28,6 +29,19 @@ def launch(playwright: Playwright) -> Browser:
     )
 
 
+def draw_pages(site: Path, pages: Iterable[Path], text: str | None) -> list[Path]:
+    """Keep pages of the first edition, and of others the third that a text draws; all without it.
+
+    Editions are made by the same templates and scripts, on other numbers.
+    """
+
+    def is_drawn(name: Path) -> bool:
+        digest = hashlib.sha256(f"{text} {name.as_posix()}".encode()).digest()
+        return text is None or name.parts[0] != "on" or digest[0] % 3 == 0
+
+    return [page for page in pages if is_drawn(page.relative_to(site))]
+
+
 def check_pages(
     patterns: Iterable[str],
     check: Callable[[Browser, Path, Path], tuple[list[str], int]],
@@ -39,8 +53,11 @@ def check_pages(
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("site", type=Path)
-    site = parser.parse_args().site.resolve()
+    parser.add_argument("--draw", metavar="TEXT", help="of other editions the pages TEXT draws")
+    asked = parser.parse_args()
+    site = asked.site.resolve()
     pages = sorted(page for pattern in patterns for page in site.glob(pattern))
+    pages = draw_pages(site, pages, asked.draw)
     if not pages:
         sys.exit(f"no {' and no '.join(patterns)} under {site}")
     n_faults = 0

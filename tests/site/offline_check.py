@@ -1,8 +1,10 @@
 """Open every page of a built site from disk in Chromium, as a reader without a network would.
 
     python tests/site/offline_check.py SITE_FOLDER [--shots FOLDER] [--pages a.html b.html]
+                                       [--draw TEXT]
 
-Every page of every edition, and of the pages of claims every twentieth, is loaded at 1400 and at
+Every page of every edition, but of the pages of claims every twentieth, and of other editions than
+the first only those that a text draws if one is given, such as a commit, is loaded at 1400 and at
 390 px, and looked at in light and then in dark; at 1400 px first as it would be on paper, of other
 editions than the first the chapters. One whose article says what that of the first edition says is
 loaded at 1400 px only.
@@ -51,7 +53,7 @@ from typing import Any
 from playwright.sync_api import BrowserContext, Page, TimeoutError, sync_playwright
 
 from check_links import is_redirect
-from chromium import find_chromium, launch
+from chromium import draw_pages, find_chromium, launch
 
 WIDE, NARROW = 1400, 390
 View = tuple[int, tuple[str, ...]]
@@ -608,11 +610,13 @@ def main() -> int:
     parser.add_argument("site", type=Path)
     parser.add_argument("--pages", nargs="*")
     parser.add_argument("--shots", type=Path)
+    parser.add_argument("--draw", metavar="TEXT", help="of other editions the pages TEXT draws")
     args = parser.parse_args()
     if not find_chromium():
         sys.exit("no Chromium: install the Debian package chromium or set CHROMIUM")
     site = args.site.resolve()
-    pages = [site / name for name in args.pages] if args.pages else pages_of(site)
+    pages = [site / name for name in args.pages or ()] or pages_of(site)
+    pages = draw_pages(site, pages, args.draw)
     if not pages:
         sys.exit(f"no page under {site}")
     if args.shots:

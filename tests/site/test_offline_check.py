@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Error
 
 import offline_check
-from chromium import find_chromium
+from chromium import draw_pages, find_chromium
 from offline_check import (
     BOTH,
     EVERY,
@@ -241,6 +241,16 @@ def test_of_the_pages_of_claims_some_are_looked_at(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(PAGE.format(""), encoding="utf-8")
     names = [path.name for path in pages_of(tmp_path)]
     assert names == ["X-000.html", f"X-{EVERY:03}.html", "page.html"]
+
+
+def test_of_other_editions_a_text_draws_a_third_and_all_texts_draw_all(tmp_path: Path) -> None:
+    first = [tmp_path / f"{n}.html" for n in range(3)]
+    others = [tmp_path / f"on/world/{n}.html" for n in range(30)]
+    drawn = [draw_pages(tmp_path, [*first, *others], f"commit {n}") for n in range(60)]
+    assert all(pages[:3] == first for pages in drawn)
+    assert set().union(*drawn) == {*first, *others}
+    assert 8 < sum(map(len, drawn)) / 60 - 3 < 12
+    assert draw_pages(tmp_path, others, None) == others
 
 
 @pytest.mark.parametrize(

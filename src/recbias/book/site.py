@@ -79,7 +79,7 @@ def build_site(
     # kept for all; at the same time each would judge all claims.
     _run_all(summaries, datasets[:1], run_options)
     _run_all(summaries, datasets[1:], run_options)
-    _build_editions(root, editions, run_options)
+    build_editions(root, editions, run_options)
     for name in editions:
         pages = root / "_build" / "editions" / name / "_build" / "html"
         if lacking := empty_pages(pages, root):
@@ -201,14 +201,23 @@ def _take_next(
     return dataset, waiting[dataset].pop()
 
 
-def _build_editions(
-    root: Path, editions: Mapping[str, str], run_options: Mapping[str, Any]
+def build_editions(
+    root: Path,
+    editions: Mapping[str, str],
+    run_options: Mapping[str, Any],
+    *,
+    chosen: Collection[str] | None = None,
+    out: Path | None = None,
 ) -> None:
-    """Build all editions at the same time, each into a fresh folder."""
+    """Build editions at the same time from what was run, each into a fresh folder of its name.
+
+    The folders stand below `out`; where some are chosen, they are what they are beside all.
+    """
     titles = json.dumps(edition_titles(editions))
+    out = out or root / "_build" / "editions"
     builds = {}
-    for name, dataset in editions.items():
-        folder = root / "_build" / "editions" / name
+    for name in editions if chosen is None else chosen:
+        dataset, folder = editions[name], out / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         command = [sys.executable, "-c", _BUILD.format(ending=ending_source(os.getpid()))]
@@ -235,12 +244,12 @@ def _build_editions(
         raise
     failed = [name for name, build in builds.items() if build.returncode]
     if failed:
-        raise BuildError("\n".join(_findings(root, name) for name in failed))
+        raise BuildError("\n".join(_findings(root, name, out) for name in failed))
 
 
-def _findings(root: Path, name: str) -> str:
+def _findings(root: Path, name: str, out: Path) -> str:
     """Say in a few lines what is wrong with an edition."""
-    log = root / "_build" / "editions" / name / "build.log"
+    log = out / name / "build.log"
     text = re.sub(r"\x1b\[[\d;]*m", "", log.read_text(encoding="utf-8"))
     lines = [line for line in text.splitlines() if _FINDING.search(line)]
     reported = lines[:_SHOWN] or text.splitlines()[-3:]
