@@ -133,6 +133,17 @@ def test_the_corrected_form_is_judged_by_its_own_core() -> None:
     assert by_parts(CLAIM, [printed]).corrected == ""
 
 
+def test_a_core_that_nothing_tests_forbids_yes_to_either_form() -> None:
+    claim = BY_ID["BCC17-F9-SR"]
+    assert untested_core(claim) == ["dataset not here"]
+    number = claim.core[0]
+    printed, mended = part("open", number, corrected="E01"), part("holds", number, corrects="E01")
+    found = by_parts(claim, [printed, mended])
+    assert (found.verdict, found.corrected) == ("undecided", "undecided")
+    parts = [part("open", corrected="E01"), part("holds", corrects="E01")]
+    assert by_parts(CLAIM, parts).corrected == "yes"
+
+
 def test_what_holds_on_any_data_does_not_speak_for_a_claim() -> None:
     anyhow = part("holds", supports=False)
     assert by_parts(CLAIM, [anyhow, part("refuted", 3)]).verdict == "no"

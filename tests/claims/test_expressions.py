@@ -21,7 +21,7 @@ import golden_functions
 import planted
 from expressions_at import parts_of, value_of
 from mutants import criteria
-from recbias.claims.evaluation import check_calls
+from recbias.claims.evaluation import check_calls, compares_systems
 from recbias.claims.evidence import NotComputed, misnamed
 from recbias.claims.explaining import in_words
 from recbias.claims.expressions import (
@@ -437,6 +437,23 @@ def test_what_a_record_calls_is_checked_before_any_result() -> None:
     ):
         with pytest.raises(ConfigError, match=message):
             check_calls(record(value), {"own": lambda a, b: a})
+
+
+@pytest.mark.parametrize(
+    ("text", "compares"),
+    [
+        ("P[AR] of ALS - P[AR] of Random", True),
+        ("P[AR] of ALS / P[AR] of Random", True),
+        ("deviation(P[AR] of ALS, P[AR] of Random)", True),
+        ("1 - P[AR] of ALS / P[AR] of Random", True),
+        ("P[AR] of ALS / P[1R] of ALS", False),
+        ("deviation(P[AR], P[1R])", False),
+        ("P[AR] of ALS * P[AR] of Random", False),
+    ],
+)
+def test_what_is_joined_by_a_difference_or_a_ratio_is_compared(text: str, compares: bool) -> None:
+    """So it needs several training seeds; a product or a sum of systems puts none in front."""
+    assert compares_systems(parse(text), {}) is compares
 
 
 def test_a_range_over_systems_shows_its_ends() -> None:

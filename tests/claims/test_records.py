@@ -69,6 +69,8 @@ def uncertain(low, high):
         (Region(above=0.0), (0.0, 1.0), "open"),
         (Region(above=0.0), (5e-324, 1.0), "holds"),
         (Region(least=0.0), (math.nan, 1.0), "open"),
+        (Region(least=0.0), (math.nan, -1.0), "open"),
+        (Region(most=0.0), (1.0, math.nan), "open"),
     ],
 )
 def test_an_interval_is_inside_a_region_outside_or_both(region, interval, verdict):
@@ -220,6 +222,11 @@ def test_the_corrected_form_has_a_verdict_of_its_own():
 def test_a_part_whose_halves_differ_hangs_on_the_resampling_seed():
     assert part(0.01, 0.2, halves=[(0.02, 0.2), (0.01, 0.2)]).verdict == "holds"
     assert part(0.01, 0.2, halves=[(0.02, 0.2), (-0.01, 0.2)]).verdict == "open"
+
+
+def test_halves_that_agree_do_not_overrule_the_whole():
+    assert part(-0.01, 0.2, halves=[(0.02, 0.2), (0.01, 0.2)]).verdict == "open"
+    assert part(0.01, 0.2, halves=[(-0.2, -0.1), (-0.2, -0.1)]).verdict == "open"
 
 
 def test_what_is_unsure_is_open_and_what_lacks_data_is_not_testable():

@@ -419,6 +419,25 @@ def test_what_lists_know_of_training_is_counted():
     assert item_counts(view, 2).tolist() == [[0, 1, 2]]
 
 
+def test_a_head_of_a_whole_number_of_items_has_no_more():
+    """As floats .07 * 100 is a little more than 7."""
+    prior = np.arange(100.0, 0.0, -1.0)
+    counts = prior.copy()
+    counts[[6, 7]] = counts[[7, 6]]  # the seventh and the eighth change places
+    assert reinforcement(prior, counts[None], (0.07,)).tolist() == [0.02]
+    assert reinforcement(prior, counts[None], (0.08,)).tolist() == [0.0]
+
+
+def test_who_rated_nothing_in_training_has_no_part_in_what_is_usual():
+    lists, counts = np.array([[2, 0], [1, -1], [0, 1]], np.int32), np.array([5, 1, 10])
+    own_popularity = np.array([6.0, np.nan, 4.0])
+    lift = [parse_metric("PL@2")]
+    view = ListView(lists, 3, counts, own_popularity=own_popularity)
+    assert measure_items(view, lift)[0].tolist() == [7.5 / 5 - 1, 1 / 5 - 1, 3 / 5 - 1]
+    nobody = ListView(lists, 3, counts, own_popularity=np.full(3, np.nan))
+    assert np.isnan(measure_items(nobody, lift)).all()
+
+
 def test_every_metric_of_the_system_is_fast_or_small():
     """Without a way of its own, 6,000 users would be left out one by one."""
     assert [d.form for d in declarations() if d.kind == "system" and d.without_each is None] == []

@@ -126,6 +126,15 @@ def test_as_printed(lists, judged, phi):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
 
 
+def test_equal_ratings_follow_the_list_however_long_it_is():
+    """Sorting keeps the order of equals up to 15 items even where it promises nothing."""
+    rng = np.random.default_rng(1)
+    items = rng.permutation(100).tolist()
+    judged = dict(enumerate(rng.integers(1, 6, size=100).tolist()))
+    found = values(user_table((items, judged)), "RBO(0.9,truncated)", "RBO(0.9)")[:, 0]
+    np.testing.assert_allclose(found, naive(items, judged, 0.9)[2:], rtol=1e-12)
+
+
 @given(LISTS, JUDGED)
 def test_tau_is_that_of_scipy(lists, judged):
     found = values(user_table(*((items, judged) for items in lists)), "tau")[0]

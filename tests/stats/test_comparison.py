@@ -371,6 +371,13 @@ def test_samples_of_all_users_decide_as_the_mean_does():
     assert subsampled_wins(X, X, size=2, n_samples=5, rng=rng) == 0.5
 
 
+def test_means_that_only_rounding_tells_apart_are_equal():
+    """As floats .3 - .2 and .1 - .2 do not add up to 0."""
+    rng = np.random.default_rng(3)
+    assert np.mean(np.subtract([0.3, 0.1], [0.2, 0.2])) != 0
+    assert subsampled_wins([0.3, 0.1], [0.2, 0.2], size=2, n_samples=3, rng=rng) == 0.5
+
+
 def test_samples_of_users_win_as_often_as_all_subsets_do():
     """4 standard errors of 4,000 samples; every user is drawn once at most."""
     subsets = [np.mean(s) for s in combinations(np.subtract(X, B), 2)]
