@@ -329,6 +329,14 @@ def test_the_bootstrap_test_counts_draws_as_far_out_as_the_sample():
         assert found == pytest.approx((1 + 9 + 6) / 28)
 
 
+def test_the_bootstrap_test_is_that_of_whole_numbers():
+    """Of decimals, rounding must not put draws before the sample that are as far out."""
+    draws = np.array([np.bincount(each, minlength=4) for each in product(range(4), repeat=4)])
+    found = bootstrap_test([0.3, 0.3, 0.3, -0.1], np.zeros(4), draws)
+    assert found == bootstrap_test([3.0, 3.0, 3.0, -1.0], np.zeros(4), draws)
+    assert found == pytest.approx((1 + 94) / 257)
+
+
 def test_the_bootstrap_test_of_equal_differences():
     weights = bootstrap_weights(3, 99, rng=np.random.default_rng(1))
     assert bootstrap_test(X[:3], X[:3], weights) == 1
