@@ -146,7 +146,7 @@ def test_speed_says_what_was_met_and_what_was_missed(tmp_path: Path) -> None:
     page = proof.speed_html(path)
     assert "ranx 12 times: met<br>pytrec_eval 8 times: <strong>missed</strong>" in page
     assert "at most 12 products: 13.0, <strong>missed</strong>" in page
-    assert "20 ms</td><td>0.3</td><td>pytrec_eval 7, ranx 12</td>" in page
+    assert "20 ms, 0.3 GB</td><td>pytrec_eval 7, ranx 12</td>" in page
     assert "pytrec_eval, 30 metrics from lists, containers ready: &lt;b&gt; by 2; " in page
     assert "NumPy, lists of 10 items for all users: 0.5 % of the places" in page
     assert "recbias, lists" not in page

@@ -219,8 +219,9 @@ def speed_html(path: Path | None = None) -> str:
             ours, others = rows["recbias"], [row for name, row in rows.items() if name != "recbias"]
             others.sort(key=lambda row: float(row["x ours"]))
             body.append(
-                f"<tr><th>{WORK[work]}</th><td>{_time(float(ours['seconds']))}</td>"
-                f"<td>{ours['peak_gb']}</td><td>"
+                f"<tr><th>{WORK[work]}</th><td>{_time(float(ours['seconds']))}"
+                + (f", {ours['peak_gb']} GB" if ours["peak_gb"] else "")
+                + "</td><td>"
                 + ", ".join(
                     f"{escape(row['toolkit'])} {_times(float(row['x ours']))}" for row in others
                 )
@@ -234,7 +235,7 @@ def speed_html(path: Path | None = None) -> str:
         dates = ", ".join(sorted({row["date"] for row in of_size}))
         tables.append(
             f"<h3>{n_ratings:,} ratings</h3><table class='proof'><thead><tr><th></th>"
-            "<th>recbias</th><th>GB</th><th>times as long elsewhere</th><th>goal</th></tr></thead>"
+            "<th>recbias</th><th>times as long elsewhere</th><th>goal</th></tr></thead>"
             f"<tbody>{''.join(body)}</tbody></table><p>{dates}. Every other value is the same to "
             f"1e-9, but for: {'; '.join(differs) or 'none'}.</p>"
         )
