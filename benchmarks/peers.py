@@ -653,9 +653,12 @@ def make_work(size, path):
     train, test = split.train, split.test
     shape = train.n_users, train.n_items
     model = AlternatingLeastSquares(N_FACTORS, iterations=5, random_state=1, num_threads=1)
-    known = np.ones(len(train), np.float32), train.item.copy(), train.indptr.copy()
+    ones = np.ones(len(train), np.float32)
     with threadpool_limits(1, "blas"):
-        model.fit(csr_matrix(known, shape=shape), show_progress=False)
+        model.fit(
+            csr_matrix((ones, train.item.copy(), train.indptr.copy()), shape=shape),
+            show_progress=False,
+        )
     users, items, every = model.user_factors, model.item_factors, ASKED.get(size, 1)
     row = np.repeat(np.arange(train.n_users), np.diff(train.indptr))
     known, asked = row % every == 0, test.user % every == 0

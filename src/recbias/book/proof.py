@@ -1,4 +1,4 @@
-"""What the project promises of itself, what measures it, and what that came to, as a table."""
+"""What the project promises of itself, what measures it, what that came to, and how fast it is."""
 
 from __future__ import annotations
 

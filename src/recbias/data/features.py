@@ -15,12 +15,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet
 import scipy.sparse
 
 from recbias.data.datasets.frames import NAME
 from recbias.data.datasets.mistaken import listed
-from recbias.data.datasets.tables import USUAL_NAMES, plain_name, read_text_columns
+from recbias.data.datasets.tables import (
+    USUAL_NAMES,
+    plain_name,
+    read_parquet_columns,
+    read_text_columns,
+)
 from recbias.data.ratings import Ratings, label_meaning, label_text, missing_cells
 from recbias.errors import ConfigError, ContractError, DataError, DataWarning, MissingData
 
@@ -198,9 +202,7 @@ def _read(path: Path) -> pd.DataFrame:
         is_tsv = ".tsv" in [suffix.lower() for suffix in path.suffixes]
         return read_text_columns(path, "\t" if is_tsv else ",")
     try:
-        table = pyarrow.parquet.read_table(path)
-        table.validate(full=True)
-        return table.to_pandas(ignore_metadata=True)
+        return read_parquet_columns(path)
     except (pa.ArrowException, OSError) as error:
         raise DataError(
             f"{path}: cannot be read ({str(error).splitlines()[0]})\nwrite CSV, TSV or Parquet"

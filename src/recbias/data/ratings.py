@@ -61,6 +61,9 @@ _INT64 = np.iinfo(np.int64)
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 """A finite number as `exact` writes it, as a regular expression."""
 
+COUNT = r"\d{1,18}"
+"""A count, as a regular expression: one of more digits is beyond 64 bits, or beyond Python."""
+
 
 def exact(value: float) -> str:
     """Write a number with as many digits as bring the same number back, and no more.

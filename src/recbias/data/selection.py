@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from recbias._system.streams import stream
 from recbias.data.datasets import Dataset
-from recbias.data.ratings import Ratings
+from recbias.data.ratings import COUNT, Ratings
 from recbias.errors import ConfigError, DataError, unknown_name
 
 __all__ = ["REVISION", "Selection"]
@@ -28,7 +28,7 @@ _FORM = (
     "[head=PERCENT%] [keep=PERCENT%] [users>=RATINGS] [items>=RATINGS], such as 'keep=50% users>=5'"
     ", or core=RATINGS for both; [rounds=NUMBER]"
 )
-_WORDS = re.compile(r"(?P<name>[a-z]+)(?P<sign>>=|=)(?P<number>\d{1,18})(?P<unit>%?)")
+_WORDS = re.compile(rf"(?P<name>[a-z]+)(?P<sign>>=|=)(?P<number>{COUNT})(?P<unit>%?)")
 _SHARES, _COUNTS, _NUMBERS = ("head", "keep"), ("users", "items"), ("core", "rounds")
 
 

@@ -15,7 +15,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -110,11 +110,8 @@ def cost_at(size: Size, known: Sequence[tuple[Size, float]]) -> float:
     return float(np.array(_time_terms(size)) @ (shares / scale))
 
 
-Terms = Callable[[Size], tuple[float, float, float]]
-"""What a cost may grow with; the first is what grows with nothing."""
-
-
 def _time_terms(size: Size) -> tuple[float, float, float]:
+    """Say what time may grow with; the first is what grows with nothing."""
     return 1.0, float(size.ratings), float(size.users * size.items)
 
 
@@ -201,23 +198,33 @@ def _like_other_pages(rows: pd.DataFrame, page: str, size: Size, what: str) -> f
     rows = rows[rows[what] > 0]
     if rows.empty:
         return np.nan
-    terms_of: Terms = _time_terms if what == "seconds" else _memory_terms
+    terms_of = _time_terms if what == "seconds" else _memory_terms
     sizes = rows[list(Size._fields)].itertuples(index=False, name=None)
     terms = np.array([terms_of(Size(*of)) for of in sizes])
     costs, pages = rows[what].to_numpy(dtype=np.float64), rows["page"].to_numpy()
     own = pages == page
-    level = np.ones(len(rows))
+    way, level = map(np.array, _common(tuple(zip(pages, map(tuple, terms), costs, strict=True))))
+    if not own.any():  # of no page of its own: that of a usual one
+        return float(np.array(terms_of(size)) @ way * np.exp(np.log(level).mean()))
+    way = way * level[own][0]
+    departure = _least_wrong((terms * way)[own] / costs[own, None], 1.0, 1.0)
+    return float(np.array(terms_of(size)) @ (way * departure))
+
+
+@cache
+def _common(
+    rows: tuple[tuple[str, tuple[float, ...], float], ...],
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Give what costs of pages grow by with each term, and the factor of each row's page."""
+    pages, terms, costs = (np.array(column) for column in zip(*rows, strict=True))
+    level = np.ones(len(costs))
     for _ in range(_ROUNDS):
         relative = terms * (level / costs)[:, None]
         scale = relative.mean(axis=0)
         way = _least_wrong(relative / scale, 0.0, _RIDGE) / scale
         factors = pd.Series(np.log(costs / (terms @ way))).groupby(pages).transform("mean")
         level = np.exp(factors.to_numpy())
-    if not own.any():  # of no page of its own: that of a usual one
-        return float(np.array(terms_of(size)) @ way * np.exp(np.log(level).mean()))
-    way = way * level[own][0]
-    departure = _least_wrong((terms * way)[own] / costs[own, None], 1.0, 1.0)
-    return float(np.array(terms_of(size)) @ (way * departure))
+    return tuple(way), tuple(level)
 
 
 def measured_pages() -> list[str]:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from recbias.data.ratings import COUNT
 from recbias.errors import ConfigError, unknown_name
 
 __all__ = ["COVERAGES", "EPSILON", "POPULATIONS", "STATISTICS", "WEIGHTS", "Averaging"]
@@ -27,7 +28,7 @@ _OPTIONS = {
     "statistic": "statistic",
     "coverage": "coverage",
 }
-_TRAINED = re.compile(r"(?P<sign>>=|<)(?P<least>\d{1,18})")
+_TRAINED = re.compile(rf"(?P<sign>>=|<)(?P<least>{COUNT})")
 _GEOMETRIC = re.compile(r"geometric(?:\((?P<epsilon>[^()]*)\))?")
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recbias.data.ratings import NUMBER, exact
+from recbias.data.ratings import COUNT, NUMBER, exact
 from recbias.errors import ConfigError, nearest, unknown_name
 from recbias.protocol.averaging import Averaging
 from recbias.protocol.targets import CODES, TargetRule, Targets
@@ -16,7 +16,7 @@ from recbias.protocol.targets import CODES, TargetRule, Targets
 __all__ = ["Protocol"]
 
 _PATTERN = re.compile(
-    r"(?P<rule>\S+(?: [tNm]=\d{1,18})?(?: drawn=\S+)?(?: \+train)?)"
+    rf"(?P<rule>\S+(?: [tNm]={COUNT})?(?: drawn=\S+)?(?: \+train)?)"
     rf" rel>=(?P<min_rating>{NUMBER})"
     r"(?P<condensed> condensed)?(?P<options>(?: [a-z]+=\S+)*)"
 )
@@ -206,7 +206,7 @@ def _repaired(text: str) -> str:
         _THRESHOLD.sub("rel>=", word, count=1) if not threshold and ">" in word else _word(word)
         for word in (*options, *tail)
     ]
-    sizes = [word for word in words if re.fullmatch(r"[tNm]=\d{1,18}", word)]
+    sizes = [word for word in words if re.fullmatch(f"[tNm]={COUNT}", word)]
     levels = [word for word in words if word.startswith("rel>=")]
     sizes += [word for word in words if word.startswith("drawn=")]
     others = [word for word in words if word not in (*sizes, *levels)]

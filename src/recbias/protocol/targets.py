@@ -36,7 +36,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from recbias.data.ratings import Ratings
+from recbias.data.ratings import COUNT, Ratings
 from recbias.errors import ConfigError, unknown_name
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
@@ -74,7 +74,7 @@ CODES: Mapping[str, Mapping[str, str]] = {
 
 _PATTERN = re.compile(
     r"(?P<candidates>AI|TI)-(?P<others>AN|NN)-(?P<relevant>AR|1R-shared|1R|P1R)"
-    r"(?: (?P<size>[tNm])=(?P<number>\d{1,18}))?(?: drawn=(?P<drawn>\S+))?(?P<train> \+train)?"
+    rf"(?: (?P<size>[tNm])=(?P<number>{COUNT}))?(?: drawn=(?P<drawn>\S+))?(?P<train> \+train)?"
 )
 DRAWN = ("uniform", "popularity")
 """How the items of a sample may be drawn."""

@@ -38,7 +38,7 @@ import numpy.typing as npt
 
 from recbias._system.streams import stream
 from recbias.data.datasets import Dataset
-from recbias.data.ratings import Ratings
+from recbias.data.ratings import COUNT, Ratings
 from recbias.data.simulation import Truth
 from recbias.errors import ConfigError, DataError, did_you_mean, unknown_name
 from recbias.protocol.splits import Split, SplitRule
@@ -51,11 +51,11 @@ Part = Literal["observed", "unbiased", "truth"]
 REVISION = 1
 """Raised when code changes which test ratings are taken out at random, or sampled from truth."""
 
-_TOKENS = re.compile(r"(?P<name>removed|head|sample|held)=(?P<number>\d{1,18})(?P<unit>%?)")
+_TOKENS = re.compile(rf"(?P<name>removed|head|sample|held)=(?P<number>{COUNT})(?P<unit>%?)")
 _COUNTED = ("sample", "held")
 _OTHERS = ("items", "train")
-_ITEMS = re.compile(r"(?P<first>\d{1,18})-(?P<last>\d{1,18})/(?P<groups>\d{1,18})")
-_TRAINED_ITEMS = re.compile(r"trained(?P<sign>>=|<)(?P<least>\d{1,18})")
+_ITEMS = re.compile(rf"(?P<first>{COUNT})-(?P<last>{COUNT})/(?P<groups>{COUNT})")
+_TRAINED_ITEMS = re.compile(rf"trained(?P<sign>>=|<)(?P<least>{COUNT})")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet
 
 from recbias._system.memory import give_back
 from recbias._system.places import cells_dir
@@ -29,6 +28,7 @@ from recbias.data.datasets.tables import (
     columns_by_role,
     file_meant,
     plain_name,
+    read_parquet_columns,
     read_text_columns,
 )
 from recbias.data.ratings import (
@@ -806,9 +806,7 @@ def read_cells(file: Path, fields: Sequence[str] = ()) -> pd.DataFrame:
                 raise DataError(f"{file}:{short[0] + 1}: too few fields for {' '.join(fields)}")
             return table.set_axis(list(fields), axis="columns")
         if _form(file) in (".parquet", ".pq"):
-            found = pyarrow.parquet.read_table(file)
-            found.validate(full=True)
-            return found.to_pandas(ignore_metadata=True)
+            return read_parquet_columns(file)
         try:
             table = read_text_columns(file, "\t" if _form(file) == ".tsv" else ",")
         except DataError as error:

@@ -590,6 +590,29 @@ def read_text_columns(path: Path, separator: str) -> pd.DataFrame:
     return table.set_axis(names, axis="columns")
 
 
+def read_parquet_columns(path: Path) -> pd.DataFrame:
+    """Read all columns of a Parquet file, once it is sure that it is what it says.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A column for each of the file, without an index.
+
+    Raises
+    ------
+    pyarrow.ArrowException, ValueError, OSError
+        If it is damaged, or no Parquet.
+    """
+    table = pyarrow.parquet.read_table(path)
+    table.validate(full=True)  # as of `_cells`
+    return table.to_pandas(ignore_metadata=True)
+
+
 def text_batches(
     path: Path,
     separator: str,
