@@ -152,6 +152,40 @@ def test_a_wrong_count_does_not_pass():
     assert found(table) != naive(split, orders, "TI")
 
 
+@pytest.fixture(scope="module")
+def long_catalogue():
+    """Three users, 40,000 items, scores without ties: more than a half word counts."""
+    rng = np.random.default_rng(5)
+    split = random_split(rng, n_users=3, n_items=40_000, train=0.001, test=0.002)
+    return split, rng.permuted(np.tile(np.arange(40_000.0), (3, 1)), axis=1).astype(np.float32)
+
+
+def sorted_ranks(split, scores):
+    """Give the rank of each test rating among all items but the user's training items."""
+    ranks = []
+    for user, item in zip(split.test.user.tolist(), split.test.item.tolist(), strict=True):
+        others = np.delete(scores[user], split.train.item[split.train.user == user])
+        ranks.append(1 + int((others > scores[user, item]).sum()))
+    return ranks
+
+
+@pytest.mark.parametrize(("n_groups", "kept_as"), [(1, np.int32), (10, np.int16)])
+def test_counts_are_as_wide_as_their_segments_ask(long_catalogue, n_groups, kept_as):
+    split, scores = long_catalogue
+    positions = kept(split, scores, n_groups)
+    assert positions.above.dtype == kept_as
+    table = positions.table(TargetRule.parse("AI-AN-AR"))
+    assert table.rank.tolist() == sorted_ranks(split, scores)
+    assert table.rank.max() > 2**15
+
+
+def test_counts_that_are_too_narrow_do_not_pass(long_catalogue, monkeypatch):
+    split, scores = long_catalogue
+    monkeypatch.setattr("recbias.ranking.passes._count_type", lambda most: np.int16)
+    table = kept(split, scores, 1).table(TargetRule.parse("AI-AN-AR"))
+    assert table.rank.tolist() != sorted_ranks(split, scores)
+
+
 @pytest.mark.parametrize(("split", "scores"), WORLDS)
 def test_condensed_metrics_and_those_of_some_items_follow(split, scores):
     positions = kept(split, scores)

@@ -573,8 +573,7 @@ def _measure_grid(
     needed = bool(untried) or n_rows >= WORKERS_FROM or waiting
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
     sizes = dataset.ratings.n_users, dataset.ratings.n_items
-    weights = resampled_users(sizes[0], grid.seed)
-    both = resampled_both(*sizes, grid.seed) if grid.crossed else None
+    weights = both = None
     values: list[pd.DataFrame] = []
     drawn: list[FloatArray] = []
     crossed: list[tuple[str | float, ...]] = []
@@ -595,6 +594,9 @@ def _measure_grid(
         for system in grid.systems:
             n_tasks = sum(task.grid.systems == (system,) for task in tasks)
             folds, damaged = zip(*islice(reduced, n_tasks), strict=True)
+            if weights is None:  # of many users they take much, and the first folds as well
+                weights = resampled_users(sizes[0], grid.seed)
+                both = resampled_both(*sizes, grid.seed) if grid.crossed else None
             for path in (path for paths in damaged for path in paths):
                 warnings.warn(f"{path}: was damaged, computed again", StoreWarning, stacklevel=3)
             for label in grid.parsed:

@@ -77,10 +77,12 @@ def fill_keys(
 ) -> int:
     """Fill the keys of a block by spot, training items absent; theirs go to `train_keys`.
 
-    Returns -1, or the first row with an infinite score.
+    Which holds one for each training rating of the block's users. Returns -1, or the first row
+    with an infinite score.
     """
     n_rows, n_items = bits.shape
     by_item = np.empty(n_items, dtype=np.int64)
+    base = train_indptr[first_user]
     for row in range(n_rows):
         user = first_user + row
         if key_row(bits[row], user, tie_seed, by_item):
@@ -88,7 +90,7 @@ def fill_keys(
         for spot in range(n_items):
             keys[row, spot] = by_item[item_at[spot]]
         for entry in range(train_indptr[user], train_indptr[user + 1]):
-            train_keys[entry] = keys[row, train_spot[entry]]
+            train_keys[entry - base] = keys[row, train_spot[entry]]
             keys[row, train_spot[entry]] = ABSENT
     return -1
 
@@ -127,14 +129,16 @@ def count_block(
     """
     own_train = np.empty((2, keys.shape[1]), dtype=np.int64)
     n_own = np.zeros(2, dtype=np.int64)
+    base = train_indptr[first_user]
     for row in range(len(keys)):
         user = first_user + row
         user_keys = keys[row]
         n_own[:] = 0
         for entry in range(train_indptr[user], train_indptr[user + 1]):
-            if train_keys[entry] != ABSENT:
+            key = train_keys[entry - base]
+            if key != ABSENT:
                 side = 1 if train_spot[entry] >= n_inside else 0
-                own_train[side, n_own[side]] = train_keys[entry]
+                own_train[side, n_own[side]] = key
                 n_own[side] += 1
         for side in range(2):
             n_train_scored[user, side] = n_own[side]

@@ -188,14 +188,15 @@ def rank_once(
     layout = _Layout.of(split, groups)
     n_segments = len(layout.bounds) - 1
     tie_seed, sample_seed = _seeds(seed)
-    count_type = np.int16 if n_items < 2**15 else np.int32
     listed = np.zeros(len(test), dtype=bool)
-    above = np.zeros((len(test), n_segments), dtype=count_type)
-    train_above = np.zeros((len(test), 2), dtype=count_type)
+    above = np.zeros((len(test), n_segments), dtype=_count_type(np.diff(layout.bounds).max()))
+    train_above = np.zeros((len(test), 2), dtype=_count_type(n_items))
     n_scored = np.zeros((n_users, n_segments), dtype=np.int32)
     n_train_scored = np.zeros((n_users, 2), dtype=np.int32)
-    train_keys = np.empty(len(train), dtype=np.int64)
     samples = [_Sampled.empty(target, split, layout) for target in sampled]
+    # Of many ratings each column counts, and samples alone ask for places.
+    by_place = [part.item if samples else part.item[:0] for part in (train, test)]
+    train_place, test_place = (layout.place_of[items] for items in by_place)
     keys = np.empty((block_size(n_items), n_items), dtype=np.int64)
     width = min(2 * depth, n_items)
     lists = np.empty(n_users * width, dtype=np.int32)  # what is not filled takes no memory
@@ -203,6 +204,8 @@ def rank_once(
     for first, scores in score_blocks(recommender, train):
         block = keys[: len(scores)]
         bits = scores.view(np.int32)
+        n_train_here = train.indptr[first + len(scores)] - train.indptr[first]
+        train_keys = np.empty(n_train_here, dtype=np.int64)
         row = fill_keys(
             bits, first, layout.item_at, tie_seed, train.indptr, layout.train_spot, block,
             train_keys,
@@ -221,8 +224,8 @@ def rank_once(
         lists[ends[0] : ends[-1]] = block_lists[np.arange(width) < block_lengths[:, None]]
         for draws in samples:
             sample_block(
-                block, first, sample_seed, train.indptr, layout.train_place, test.indptr,
-                layout.test_place, test.item, layout.spot_of, *draws,
+                block, first, sample_seed, train.indptr, train_place, test.indptr,
+                test_place, test.item, layout.spot_of, *draws,
             )  # fmt: skip
     positions = Positions(
         n_users=n_users,
@@ -417,6 +420,11 @@ def top_items(
     return positions.lists(candidates, cutoff)
 
 
+def _count_type(most: int) -> type[np.int16 | np.int32]:
+    """Give the narrower type that holds counts up to a number: there is one for each rating."""
+    return np.int16 if most < 2**15 else np.int32
+
+
 class _Layout(NamedTuple):
     """The two orders of the items that the kernels use, see `recbias.ranking.kernels`."""
 
@@ -425,8 +433,7 @@ class _Layout(NamedTuple):
     item_of_place: npt.NDArray[np.int32]
     item_at: npt.NDArray[np.int32]
     spot_of: npt.NDArray[np.int32]
-    test_place: npt.NDArray[np.int32]
-    train_place: npt.NDArray[np.int32]
+    place_of: npt.NDArray[np.int32]
     test_spot: npt.NDArray[np.int32]
     train_spot: npt.NDArray[np.int32]
 
@@ -447,8 +454,7 @@ class _Layout(NamedTuple):
             item_of_place=by_place,
             item_at=item_at,
             spot_of=spot[by_place],
-            test_place=place[split.test.item],
-            train_place=place[split.train.item],
+            place_of=place,
             test_spot=spot[split.test.item],
             train_spot=spot[split.train.item],
         )
