@@ -17,7 +17,6 @@ import datetime
 import json
 import math
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -99,34 +98,42 @@ def measure(path: Path, work: str) -> dict[str, float | int]:
         own = {"RECBIAS_CELLS": f"{folder}/cells", "RECBIAS_LARGEST_TABLE": "8",
                "TQDM_DISABLE": "1"}  # fmt: skip
         command = [sys.executable, __file__, str(path), work, "--here"]
-        done = subprocess.run(command, env={**os.environ, **own}, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{work}: {done.stderr}")
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+        with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as wrong:
+            started = time.perf_counter()
+            child = subprocess.Popen(
+                command, env={**os.environ, **own}, stdout=said, stderr=wrong, text=True
+            )
+            # With all that it started and waited for: workers end with it, and are no part of what
+            # it could say of itself.
+            _, status, used = os.wait4(child.pid, 0)
+            wall = time.perf_counter() - started
+            said.seek(0)
+            wrong.seek(0)
+            if status:
+                sys.exit(f"{work}: {wrong.read()}")
+            sizes = json.loads(said.read().splitlines()[-1])
+    return {
+        **sizes,
+        "wall_s": round(wall, 1),
+        "cpu_s": round(used.ru_utime + used.ru_stime, 1),
+        "peak_gb": round(used.ru_maxrss / 2**20, 2),
+    }
 
 
 def do(path: Path, work: str) -> None:
-    """Do it here, and print what it took as JSON."""
-    started = time.perf_counter()
+    """Do it here, and print the size of the table as JSON."""
     if work == "info":
         ratings = load_dataset(path).ratings
         print(describe(ratings, MIN_RATING))
+        sizes = {"ratings": len(ratings), "users": ratings.n_users, "items": ratings.n_items}
     else:
         systems = [each for each in line_up("bcc17") if work in ("ten", each.name)]
         asked = Grid(path, systems, DESIGNS, dict.fromkeys(DESIGNS, ("P@10", "nDCG@10")),
                      split=SPLIT)  # fmt: skip
         results = run(asked, workers=2 if work == "ten" else 1)
         print(results.table("AI", "P@10"))
-        ratings = load_dataset(path).ratings
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(json.dumps({
-        "ratings": len(ratings),
-        "users": ratings.n_users,
-        "items": ratings.n_items,
-        "wall_s": round(time.perf_counter() - started, 1),
-        "cpu_s": round(sum(each.ru_utime + each.ru_stime for each in used), 1),
-        "peak_gb": round(max(each.ru_maxrss for each in used) / 2**20, 2),
-    }))  # fmt: skip
+        sizes = {name: results.dataset[f"n_{name}"] for name in ("ratings", "users", "items")}
+    print(json.dumps(sizes))
 
 
 def fit() -> None:
