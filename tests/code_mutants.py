@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
@@ -98,7 +98,7 @@ def code_mutants(name: str, function: FunctionType) -> Iterator[CodeMutant]:
     if ast.get_docstring(definition):
         definition.body = definition.body[1:]
     sites = [node for part in definition.body for node in ast.walk(part)]
-    spared = {id(inner) for node in sites if _is_spared(node) for inner in ast.walk(node)}
+    spared = {id(inner) for node in sites for part in _spared(node) for inner in ast.walk(part)}
     for place, node in enumerate(sites):
         for what, change in _changes(node) if id(node) not in spared else ():
             other = copy.deepcopy(tree)
@@ -114,11 +114,25 @@ def code_mutants(name: str, function: FunctionType) -> Iterator[CodeMutant]:
                 yield CodeMutant(function, f"{name}, {number}, {before}: {what}", line, code)
 
 
-def _is_spared(node: ast.AST) -> bool:
-    """What decides nothing: numbers in a sentence, and guards against lengths that do not occur."""
-    return isinstance(node, ast.JoinedStr) or (
-        isinstance(node, ast.keyword) and node.arg == "strict"
+def why_same(mutant: CodeMutant, known: Mapping[tuple[str, str, str], str]) -> str:
+    """Say why a mutant decides nothing, by its function, line and change; empty if it may."""
+    name, _, changed = mutant.what.split(", ", 2)
+    return next(
+        (
+            why
+            for (function, line, change), why in known.items()
+            if name.endswith(function) and line in mutant.line and changed.startswith(change)
+        ),
+        "",
     )
+
+
+def _spared(node: ast.AST) -> list[ast.AST]:
+    """Give what decides nothing: numbers in a sentence, guards of lengths, types of variables."""
+    if isinstance(node, ast.AnnAssign):
+        return [node.annotation]
+    guards = isinstance(node, ast.keyword) and node.arg == "strict"
+    return [node] if guards or isinstance(node, ast.JoinedStr) else []
 
 
 def _dedented(function: FunctionType) -> str:

@@ -21,7 +21,7 @@ import pytest
 
 import test_ranking_by_sorting
 import test_theorem_checks
-from code_mutants import CodeMutant, code_mutants, functions_of
+from code_mutants import CodeMutant, code_mutants, functions_of, why_same
 from recbias.book.chapters.design_alternatives import (
     definitions,
     frame,
@@ -86,19 +86,6 @@ SAME: Mapping[tuple[str, str, str], str] = {
     ("toy_sets", "min_rating=5", "5:"): "nobody rated 4 in the test of the figure",
 }
 """Mutants that change no verdict, by function, line and what is changed in it, and why."""
-
-
-def equivalent(mutant: CodeMutant) -> str:
-    """Say why a mutant changes no verdict; empty if it may."""
-    name, _, changed = mutant.what.split(", ", 2)
-    return next(
-        (
-            why
-            for (function, line, sign), why in SAME.items()
-            if name.endswith(function) and line in mutant.line and changed.startswith(sign)
-        ),
-        "",
-    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,7 +182,7 @@ def test_mutants_of_checks_die(grid, sound, monkeypatch) -> None:
         if name not in NOT_TRIED
     }
     every = [mutant for name, each in functions.items() for mutant in code_mutants(name, each)]
-    counted = [mutant for mutant in every if not equivalent(mutant)]
+    counted = [mutant for mutant in every if not why_same(mutant, SAME)]
     chosen = counted[:: -(-len(counted) // MOST_MUTANTS)]
     print(
         f"\n{len(every)} mutants, {len(every) - len(counted)} of which change no verdict; "

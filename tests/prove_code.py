@@ -19,7 +19,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import NamedTuple
@@ -28,7 +28,7 @@ import pytest
 from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 
-from code_mutants import CodeMutant, code_mutants, functions_of
+from code_mutants import CodeMutant, code_mutants, functions_of, why_same
 
 TESTS = Path(__file__).parent
 LEAST, MOST_MUTANTS, PATIENCE = 0.9, 400, 120
@@ -54,34 +54,61 @@ ROOMS = {
     ),
 }
 
-SAME: dict[tuple[str, str], str] = {}
-"""Mutants that change nothing, by function and line, and why."""
+SAME: dict[tuple[str, str, str], str] = {}
+"""Mutants that change nothing that is promised, by function, line and change, and why."""
 
 
 class Calls:
-    """Which functions each test calls, and how long it takes: a plugin of pytest."""
+    """Which functions each test calls, and how long it takes: a plugin of pytest.
+
+    What a fixture of a whole module calls is called once, and counts for each test that has it.
+    """
 
     def __init__(self, codes: dict[CodeType, str]) -> None:
         self._codes = codes
-        self.of_test: dict[str, set[str]] = {}
+        self._of_fixture: dict[object, set[str]] = defaultdict(set)
+        self._fixtures: dict[str, list[object]] = {}
+        self._called: dict[str, set[str]] = {}
         self.seconds: dict[str, float] = {}
         self.failed: list[str] = []
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Note what is called from the fixtures of a test to its end."""
-        found = self.of_test.setdefault(item.nodeid, set())
+    def of_test(self, test: str) -> set[str]:
+        """Name what a test calls, itself or by its fixtures."""
+        of_fixtures = (self._of_fixture[each] for each in self._fixtures[test])
+        return self._called[test].union(*of_fixtures)
+
+    @contextmanager
+    def _noted(self, found: set[str]) -> Iterator[None]:
+        """Add what is called here, and leave the tracing of what is around as it was."""
 
         def note(frame: FrameType, _event: str, _argument: object) -> None:
             if name := self._codes.get(frame.f_code):
                 found.add(name)
 
-        started = time.perf_counter()
+        before = sys.gettrace()
         sys.settrace(note)
         try:
-            return (yield)
+            yield
         finally:
-            sys.settrace(None)
+            sys.settrace(before)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
+        """Note what a fixture calls, for all tests that have it."""
+        with self._noted(self._of_fixture[fixturedef]):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Note what is called from the fixtures of a test to its end."""
+        assert isinstance(item, pytest.Function)
+        known = item._fixtureinfo.name2fixturedefs.values()
+        self._fixtures[item.nodeid] = [each for several in known for each in several]
+        started = time.perf_counter()
+        try:
+            with self._noted(self._called.setdefault(item.nodeid, set())):
+                return (yield)
+        finally:
             self.seconds[item.nodeid] = time.perf_counter() - started
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -157,7 +184,7 @@ def main() -> int:
     callers = defaultdict(list)
     for test in sorted(calls.seconds, key=calls.seconds.__getitem__):
         if test not in calls.failed:
-            called = calls.of_test[test]
+            called = calls.of_test(test)
             within = {functions[name].__module__ for name in called}
             for name in called | {name for module in within for name in kernel_names[module]}:
                 callers[name].append(test)
@@ -165,10 +192,15 @@ def main() -> int:
     every = [
         mutant for name, function in functions.items() for mutant in code_mutants(name, function)
     ]
+    counted = [mutant for mutant in every if not why_same(mutant, SAME)]
     step = max(1, len(every) // asked.most)
-    print(f"{len(every)} mutants of {len(functions)} functions, every {step}th is tried")
+    chosen = [mutant for mutant in every[::step] if mutant in counted]
+    print(
+        f"{len(every)} mutants of {len(functions)} functions, {len(every) - len(counted)} of which "
+        f"change nothing; every {step}th, of the others, is tried"
+    )
     alive, unseen, n_tried = [], [], 0
-    for mutant in every[::step]:
+    for mutant in chosen:
         name = mutant.what.partition(", ")[0]
         n_tried += 1
         if not callers[name]:
