@@ -1,5 +1,6 @@
 """Conventions against plain loops: planted numbers are explained, and others are not."""
 
+import itertools
 import math
 import random
 import re
@@ -95,8 +96,11 @@ def naive(
             part = by[divisor or "relevant"]
         else:
             value = sum(gain(judged[item]) / discount(top.index(item) + 1) for item in hits)
-            pool = {"judged": relevant, "top": hits, "listed": relevant & set(listed)}[ideal]
-            best = sorted((gain(judged[item]) for item in pool), reverse=True)[:K]
+            pool = {"top": hits, "listed": relevant & set(listed)}.get(ideal, relevant)
+            best = sorted((gain(judged[item]) for item in pool), reverse=True)
+            if ideal == "full":
+                best = [max(gain(g) for of in judgments.values() for g in of.values())] * K
+            best = best if ideal == "uncut" else best[:K]
             part = sum(g / discount(n) for n, g in enumerate(best, 1))
         if pooled:
             over.append(value)
@@ -134,6 +138,13 @@ PLANTED = {
         {("divisor", "capped"), ("mean", "pooled")},
     ),
     "RR without a cut": ("RR", {"cut": False}, {("cut", "list")}),
+    "ideal list of top grades": ("nDCG", {"ideal": "full"}, {("ideal", "full")}),
+    "ideal list that is not cut": ("nDCG", {"ideal": "uncut"}, {("ideal", "uncut")}),
+    "P over the length of condensed lists": (
+        "P",
+        {"divisor": "length", "condensed": True},
+        {("divisor", "length"), ("unjudged", "removed")},
+    ),
     "condensed": ("nDCG", {"condensed": True}, {("unjudged", "removed")}),
     "relevant from 3": ("AP", {"grade": 3}, {("relevant", "3")}),
 }
@@ -166,6 +177,53 @@ def test_without_a_convention_it_is_what_the_loops_say(found, metric):
     one = found[f"{metric}@{K}"].explain(repr(value))
     assert one.value == pytest.approx(value, abs=1e-12)
     assert departures(one.explained[0], one.ours) == ()
+
+
+EXPECTED = {
+    "P": {},
+    "R": {},
+    "HR": {},
+    "RR": {},
+    "linear": {"gain": lambda g: g},
+    "exponential": {"gain": lambda g: 2**g - 1},
+    "binary": {"gain": lambda g: 1},
+}
+"""What has a closed form over all orders of equal scores: metrics, and gains of nDCG."""
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_expected_ties_are_the_mean_over_all_orders(name):
+    # Equal scores on both sides of the cut, of two users; grades below 1 as well.
+    run = {
+        "u": {"a": 3, "b": 2, "c": 2, "d": 2, "e": 1, "f": 1},
+        "v": {"b": 5, "c": 4, "e": 2, "a": 2},
+    }
+    judgments = {"u": {"c": 1, "d": 3, "f": 1, "b": 0.5}, "v": {"a": 2, "g": 1, "e": 0.25}}
+    metric = name if name in ("P", "R", "HR", "RR") else "nDCG"
+    (one,) = reconcile_values(RunAndJudgments.of(run, judgments), [f"{metric}@{K}"])
+    orders = []
+    for user, groups in {"u": ["a", "bcd", "ef"], "v": ["b", "c", "ea"]}.items():
+        every = itertools.product(*map(itertools.permutations, groups))
+        orders.append([(user, [item for part in order for item in part]) for order in every])
+    values = [
+        naive(
+            {user: {item: -n for n, item in enumerate(order)} for user, order in both},
+            judgments,
+            metric,
+            **EXPECTED[name],
+        )
+        for both in itertools.product(*orders)
+    ]
+    wanted = {"ties": "expected"} | ({"gain": name} if metric == "nDCG" else {})
+    (value,) = (
+        value
+        for choices, value in one.values.items()
+        if dict(departures(choices, dict(one.ours) | {"relevant": "1"}))
+        == {name: choice for name, choice in wanted.items() if one.ours[name] != choice}
+        and dict(choices)["relevant"] == "1"
+    )
+    assert value == pytest.approx(sum(values) / len(values), abs=1e-12)
+    assert value != pytest.approx(naive(run, judgments, metric, **EXPECTED[name]), abs=1e-6)
 
 
 def test_what_no_convention_gives_is_none_of_ours(found):
