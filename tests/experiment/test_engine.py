@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -124,6 +125,17 @@ def test_an_executor_serves_several_calls_in_order_and_after_a_failure_that_was_
         assert run_all(_wait_and_number, [(0.0, 7)], executor, label="numbers")[0][0] == 7
     assert [number for number, _ in first + second] == [*range(6), *range(6)]
     assert len({process for _, process in first + second}) <= 2
+
+
+def test_one_bar_counts_what_went_before_and_what_follows(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    run_all(abs, [1, 2], None, label="cells", after=3)
+    list(run_each(abs, [1, 2, 3], None, label="measures", before=2))
+    said = capsys.readouterr().err
+    assert "| 0/5 [" in said.partition("measures")[0]
+    assert re.search(r"measures:  40%\|[^|]*\| 2/5 .*measures: 100%\|[^|]*\| 5/5 ", said)
 
 
 def test_nothing_to_do_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:

@@ -339,6 +339,7 @@ def run_all(
     executor: Executor | None,
     *,
     label: str,
+    after: int = 0,
 ) -> list[Result]:
     """Do all tasks, showing progress; raise the first failure.
 
@@ -353,6 +354,8 @@ def run_all(
         its processes with everything imported and in memory.
     label
         What the progress bar says.
+    after
+        How many tasks of another kind will follow, which the bar counts as well.
 
     Returns
     -------
@@ -375,7 +378,8 @@ def run_all(
     tasks = list(tasks)
     if not tasks:
         return []
-    with tqdm(total=len(tasks), desc=label, unit="cell") as progress:
+    total = len(tasks) + after
+    with tqdm(total=total, desc=label, unit="cell", leave=not after) as progress:
         if executor is None:
             results = []
             for task in tasks:
@@ -395,6 +399,7 @@ def run_each(
     executor: Executor | None,
     *,
     label: str,
+    before: int = 0,
     ahead: int = 8,
 ) -> Iterator[Result]:
     """Do all tasks and hand out what they return one by one, so that not all of it is held at once.
@@ -403,6 +408,8 @@ def run_each(
     ----------
     work, tasks, executor, label
         As in :func:`run_all`.
+    before
+        How many tasks of another kind were done, which the bar counts as well.
     ahead
         How many tasks may be begun before the result that is next in order was taken.
 
@@ -422,7 +429,8 @@ def run_each(
     >>> list(run_each(sqrt, [4, 1, 9], None, label="roots"))
     [2.0, 1.0, 3.0]
     """
-    with tqdm(total=len(tasks), desc=label, unit="cell") as progress:
+    total = before + len(tasks)
+    with tqdm(total=total, initial=before, desc=label, unit="cell") as progress:
         if executor is None:
             for task in tasks:
                 yield work(task)

@@ -582,15 +582,15 @@ def _measure_grid(
     # Classes from elsewhere may be edited before the next grid, under the same name.
     reusable = not any(grid.outside)
     with open_executor(n_workers if needed else 1, kept=reusable) as executor:
-        reason_by_cell = dict(
-            zip(untried, run_all(run_cell, untried, executor, label=title), strict=True)
-        )
+        tried = run_all(run_cell, untried, executor, label=title, after=len(tasks))
+        reason_by_cell = dict(zip(untried, tried, strict=True))
         reasons = [remember(cell, reason_by_cell.get(cell)) for _, cell in missing]
         left_out = systems_left_out(grid, dataset, [name for name, _ in missing], reasons)
         grid = grid.without(left_out)
         tasks = [task for task in tasks if task.grid.systems[0].name not in left_out]
         readers = executor if shares_cells(executor) else None
-        reduced = run_each(reduce_fold, tasks, readers, label=f"{dataset.name}: measures")
+        title = f"{dataset.name}: measures"
+        reduced = run_each(reduce_fold, tasks, readers, label=title, before=len(untried))
         for system in grid.systems:
             n_tasks = sum(task.grid.systems == (system,) for task in tasks)
             folds, damaged = zip(*islice(reduced, n_tasks), strict=True)
