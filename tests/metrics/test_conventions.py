@@ -14,6 +14,7 @@ from recbias.metrics.conventions import (
     RunAndJudgments,
     closeness,
     departures,
+    in_words,
     metric_of,
     reconcile_values,
 )
@@ -83,6 +84,7 @@ def naive(
             "length": min(K, len(listed)),
             "relevant": len(relevant),
             "capped": min(K, len(relevant)),
+            "fitting": min(K, len(relevant), len(listed)),
             "retrieved": len(hits),
         }
         if metric in ("P", "R"):
@@ -124,6 +126,7 @@ PLANTED = {
         {("ideal", "listed"), ("none relevant", "out")},
     ),
     "AP over min(k, relevant)": ("AP", {"divisor": "capped"}, {("divisor", "capped")}),
+    "AP over min(k, relevant, length)": ("AP", {"divisor": "fitting"}, {("divisor", "fitting")}),
     "AP over what is retrieved": ("AP", {"divisor": "retrieved"}, {("divisor", "retrieved")}),
     "AP over k": ("AP", {"divisor": "k"}, {("divisor", "k")}),
     "ties by item": ("RR", {"id_down": True}, {("ties", "id down")}),
@@ -169,6 +172,10 @@ def test_each_planted_convention_is_named(found, name):
     assert expected in ways
     assert len(ways[0]) == len(expected)
     assert "none of ours" not in one.sentence()
+    _, _, rest = one.sentence().partition("the rest as here: ")
+    everywhere = set.union(*ways)
+    assert rest
+    assert not any(in_words(name, one.ours[name]) in rest for name, _ in everywhere)
 
 
 @pytest.mark.parametrize("metric", ["P", "R", "HR", "RR", "AP", "nDCG"])
@@ -236,6 +243,20 @@ def test_what_no_convention_gives_is_none_of_ours(found):
     one = found[f"AP@{K}"].explain(repr(total / len(judgments)))
     assert one.explained == ()
     assert "is none of ours" in one.sentence()
+    # The nearest of all, whether above or below.
+    for theirs in (max(one.values.values()) + 0.2, total / len(judgments)):
+        (nearest,) = re.findall(r"nearest gives (\S+)", one.explain(repr(theirs)).sentence())
+        distance = min(abs(value - theirs) for value in one.values.values())
+        assert abs(float(nearest) - theirs) == pytest.approx(distance, abs=1e-5)
+
+
+def test_what_changes_nothing_here_is_not_among_the_rest():
+    # Every listed item is judged: lists without unjudged items are the same.
+    both = RunAndJudgments.of({"u": {"a": 2, "b": 1}}, {"u": {"a": 0, "b": 3, "c": 1}})
+    (one,) = reconcile_values(both, ["nDCG@2"])
+    said = one.explain(repr(one.value)).sentence()
+    assert "gain = grade" in said
+    assert in_words("unjudged", "kept") not in said
 
 
 def test_fewer_digits_fit_more_ways_and_all_are_listed(found):
@@ -281,6 +302,11 @@ def test_what_several_values_fit_is_not_said_to_be_one_of_them(found, metric):
     assert "  other values fit as well (" in said
     assert f"more digits; if there are none, write {float(f'{one.value:.1f}'):.10f}" in said
     assert "or 1 other ways" not in said
+    (farthest,) = re.findall(r"fit as well \(\d+\), such as ([\d.]+)", said)
+    rounded = round(one.value, 1)
+    fits = [value for value in one.values.values() if abs(value - rounded) < 0.05]
+    away = max(abs(value - one.value) for value in fits)
+    assert abs(float(farthest) - one.value) == pytest.approx(away, abs=1e-5)
     # The twin: all digits, which nothing else fits.
     assert f"{one.value!r} is: what recbias says" in one.explain(repr(one.value)).sentence()
 
