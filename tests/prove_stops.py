@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import golden
@@ -53,7 +54,8 @@ def stop(process: subprocess.Popen[str], mark: Path, way: str) -> tuple[float, s
     elif (number := signal.Signals[way]) in ALONE:
         process.send_signal(number)
     else:
-        os.killpg(process.pid, number)
+        with suppress(ProcessLookupError):  # all of it has ended
+            os.killpg(process.pid, number)
     _, said = process.communicate(timeout=120)
     if not wait_for(lambda: not marked(mark), SECONDS):
         left = marked(mark)
