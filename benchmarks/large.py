@@ -147,7 +147,7 @@ def fit() -> None:
     for what, unit in (("cpu_s", "s"), ("peak_gb", "GB")):
         print(f"\n| {unit} | {' | '.join(f'{size / 1e6:g}m' for size in SIZES)} |")
         print("|---" * (len(SIZES) + 1) + "|")
-        for work, of_work in rows.groupby("work", sort=False):
+        for work, of_work in rows.dropna(subset=what).groupby("work", sort=False):
             known = dict(zip(of_work["ratings"], of_work[what], strict=True))
             cells = [f"{known[size]:g}" if size in known else "" for size in SIZES]
             if len(known) > 1 and max(known) >= FITTED_FROM:
