@@ -54,7 +54,20 @@ ROOMS = {
     ),
 }
 
-SAME: dict[tuple[str, str, str], str] = {}
+SAME: dict[tuple[str, str, str], str] = {
+    ("Metric._fill", "form.key[1]", "1: -1"): "a key is a pair, whose second is the last",
+    ("terms_without_each", "rest[0, 0]", "0: -1"): "lengths are summed to one number",
+    ("terms_without_each", ")[0]", "0: -1"): "terms of one row, the first and the last",
+    ("terms_without_each", "np.maximum(counts - 1", "0: -1"): "of items that no list holds",
+    ("coverage_without_each", "metric.cutoff)[0]", "0: -1"): "one row, the first and the last",
+    ("RunAndJudgments.table", "np.where(listed, above", "0:"): "of rows that stand in no list",
+    ("RunAndJudgments.table", "np.where(listed, size", "0:"): "of rows that stand in no list",
+    ("closeness", "exponent > -9", "9:"): "half a unit of the tenth decimal, beside 2e-7",
+    ("closeness", "exponent > -9", "exponent > -9"): "half a unit of the ninth decimal",
+    ("_padded", "gain.max(initial=0.0)", "0.0: -1"): "gains are 0 or more",
+    ("_shared", "costs[1:]", "1: -1"): "what is common with itself is itself",
+    ("_kept", "lists.rank > 0", "lists.rank > 0"): "of rows that stand in a list",
+}
 """Mutants that change nothing that is promised, by function, line and change, and why."""
 
 

@@ -390,6 +390,8 @@ def test_values_of_users_tell_more_than_their_mean():
     (turned,) = reconcile_values(both, ["R@2"], {"R@2": {"u": "1.0", "v": "0.5"}})
     assert turned.explained == ()
     assert "none of ours" in turned.sentence()
+    (above,) = reconcile_values(both, ["R@2"], {"R@2": {"u": "0.9", "v": "1.1"}})
+    assert above.explained == ()
     (lacking,) = reconcile_values(both, ["R@2"], {"R@2": {"u": "0.5"}})
     assert lacking.explained == ()
     with pytest.raises(ConfigError, match="user 'w' is in neither"):
@@ -397,7 +399,10 @@ def test_values_of_users_tell_more_than_their_mean():
 
 
 def test_a_value_is_as_exact_as_it_is_written():
-    assert closeness("0.312") > 4e-4 > closeness("0.3120")
+    # Half a unit of the last digit, and no less than single precision holds.
+    for text, expected in {"0.312": 5.002e-4, "0.3120": 5.02e-5, "1": 0.5000002}.items():
+        assert closeness(text) == pytest.approx(expected, abs=1e-12)
+    assert closeness("0.31214999999999998") == pytest.approx(2e-7, abs=1e-9)
     for wrong in ("", "nan", "inf", "0,31", "a"):
         with pytest.raises(ConfigError, match="finite number"):
             closeness(wrong)
