@@ -62,11 +62,11 @@ SAME: dict[tuple[str, str, str], str] = {
     ("coverage_without_each", "metric.cutoff)[0]", "0: -1"): "one row, the first and the last",
     ("RunAndJudgments.table", "np.where(listed, above", "0:"): "of rows that stand in no list",
     ("RunAndJudgments.table", "np.where(listed, size", "0:"): "of rows that stand in no list",
-    ("closeness", "exponent > -9", "9:"): "half a unit of the tenth decimal, beside 2e-7",
-    ("closeness", "exponent > -9", "exponent > -9"): "half a unit of the ninth decimal",
+    ("closeness", "exponent > -9", "9: +1"): "half a unit of the ninth decimal, beside 2e-7",
+    ("closeness", "exponent > -9", "exponent > -9: -> GtE"): "the same half a unit",
     ("_padded", "gain.max(initial=0.0)", "0.0: -1"): "gains are 0 or more",
     ("_shared", "costs[1:]", "1: -1"): "what is common with itself is itself",
-    ("_kept", "lists.rank > 0", "lists.rank > 0"): "of rows that stand in a list",
+    ("_kept", "lists.rank > 0", "lists.rank > 0: -> GtE"): "of rows that stand in a list",
 }
 """Mutants that change nothing that is promised, by function, line and change, and why."""
 
@@ -205,12 +205,12 @@ def main() -> int:
     every = [
         mutant for name, function in functions.items() for mutant in code_mutants(name, function)
     ]
-    counted = [mutant for mutant in every if not why_same(mutant, SAME)]
     step = max(1, len(every) // asked.most)
-    chosen = [mutant for mutant in every[::step] if mutant in counted]
+    chosen = [mutant for mutant in every[::step] if not why_same(mutant, SAME)]
+    n_same = len(every[::step]) - len(chosen)
     print(
-        f"{len(every)} mutants of {len(functions)} functions, {len(every) - len(counted)} of which "
-        f"change nothing; every {step}th, of the others, is tried"
+        f"{len(every)} mutants of {len(functions)} functions, every {step}th is tried, but for "
+        f"{n_same} that change nothing"
     )
     alive, unseen, n_tried = [], [], 0
     for mutant in chosen:

@@ -77,8 +77,8 @@ def fill_keys(
 ) -> int:
     """Fill the keys of a block by spot, training items absent; theirs go to `train_keys`.
 
-    Which holds one for each training rating of the block's users. Returns -1, or the first row
-    with an infinite score.
+    There is one for each training rating of the block's users. Returns -1, or the first row with an
+    infinite score.
     """
     n_rows, n_items = bits.shape
     by_item = np.empty(n_items, dtype=np.int64)

@@ -195,8 +195,8 @@ def rank_once(
     n_train_scored = np.zeros((n_users, 2), dtype=np.int32)
     samples = [_Sampled.empty(target, split, layout) for target in sampled]
     # Of many ratings each column counts, and samples alone ask for places.
-    by_place = [part.item if samples else part.item[:0] for part in (train, test)]
-    train_place, test_place = (layout.place_of[items] for items in by_place)
+    placed = [part.item if samples else part.item[:0] for part in (train, test)]
+    train_place, test_place = (layout.place_of[items] for items in placed)
     keys = np.empty((block_size(n_items), n_items), dtype=np.int64)
     width = min(2 * depth, n_items)
     lists = np.empty(n_users * width, dtype=np.int32)  # what is not filled takes no memory
