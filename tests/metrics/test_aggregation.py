@@ -489,10 +489,10 @@ def test_trained_users_are_those_with_training_ratings():
     trained = np.array([True, False, False, True])
     found = aggregate(_three_lists(trained=trained), VALUES, min_rating=4, population="trained")
     assert found == pytest.approx([0.3], abs=1e-15)
-    _, weights, users = units(
-        _three_lists(trained=trained), VALUES, Averaging("trained"), min_rating=4
-    )
-    assert not set(users.tolist()) & {1, 2}
-    assert (weights == 1).all()
+    counts = np.array([5, 0, 4, 9])
+    enough = Averaging("all", trained=">=5")
+    _, weights, users = units(_three_lists(trained=counts), VALUES, enough, min_rating=4)
+    assert users.tolist() == [0, 3]
+    assert weights.tolist() == [1, 1]
     with pytest.raises(ConfigError, match="does not know who has training ratings"):
         aggregate(_three_lists(), VALUES, min_rating=4, population="trained")
