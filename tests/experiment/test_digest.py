@@ -108,9 +108,9 @@ def test_order_of_cells(
 ) -> None:
     run_all = experiment.run_all
 
-    def shuffled(work, tasks, executor, *, label):  # type: ignore[no-untyped-def]
+    def shuffled(work, tasks, executor, **labels):  # type: ignore[no-untyped-def]
         order = random.Random(seed).sample(range(len(tasks)), len(tasks))
-        found = run_all(work, [tasks[place] for place in order], executor, label=label)
+        found = run_all(work, [tasks[place] for place in order], executor, **labels)
         by_place = dict(zip(order, found, strict=True))
         return [by_place[place] for place in range(len(tasks))]
 
