@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from recbias._system import places
 from recbias.claims import NOT_TESTABLE
+from recbias.data import datasets
 from recbias.data.datasets import dataset_info, find_files, load_dataset, movielens, registry
 from recbias.data.datasets.frames import frame_of
 from recbias.data.ratings import Ratings, RatingScale
@@ -256,6 +258,21 @@ def test_other_content_under_a_known_name_is_refused(tmp_path: Path) -> None:
     message = str(caught.value)
     for part in ("expected f2554376", str(tmp_path), "ml-100k.zip"):
         assert part in message
+
+
+def test_a_data_set_is_read_once_until_its_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datasets, "_compare", lambda *_: None)  # no file of a few lines is ml-100k
+    path = tmp_path / "ml-100k/u.data"
+    write(path, "1\t1\t5\t0\n1\t2\t4\t0\n")
+    first = load_dataset("ml-100k", data_dir=tmp_path).ratings
+    assert load_dataset("ml-100k", data_dir=tmp_path).ratings is first
+    for at, stars in enumerate("321"):  # the files are of one size
+        write(path, f"1\t1\t{stars}\t0\n1\t2\t4\t0\n")
+        os.utime(path, ns=(0, at))
+        changed = load_dataset("ml-100k", data_dir=tmp_path).ratings
+        assert changed.value.tolist() == [int(stars), 4]
 
 
 @pytest.mark.parametrize("name", ["ml-1m", "ml-1m-stars"])

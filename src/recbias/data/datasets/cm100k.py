@@ -61,7 +61,7 @@ def read(files: Sequence[Path]) -> Content:
         source=str(path),
     )
     flags = Ratings.from_frame(
-        frame.assign(user_id=_numbered_by_profile(frame)),
+        frame,
         rating="known",
         scale=RatingScale(0, 1, 1),
     )
