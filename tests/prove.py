@@ -68,10 +68,14 @@ def _verifiable() -> list[str]:
 
 
 class Part(NamedTuple):
-    """What is run, and what would change its outcome."""
+    """What is run, and what would change its outcome; `{step}` stands for the name of a step."""
 
     steps: dict[str, list[str]]
     stands_on: tuple[str, ...]
+
+    def below(self, step: str) -> tuple[str, ...]:
+        """Name the paths that a step stands on."""
+        return tuple(path.format(step=step) for path in self.stands_on)
 
 
 COMPUTES = tuple(
@@ -133,7 +137,7 @@ def parts() -> dict[str, Part]:
         "recorded": Part(
             {name: _python("-m", "recbias_command", "verify", "--workers", "2", "--dataset", name)
              for name in _verifiable()},
-            (*COMPUTES, "data/recorded"),
+            (*COMPUTES, "data/recorded/{step}"),
         ),
         # All pages and editions, of which a change has those that its commit draws.
         "site": Part(
@@ -204,7 +208,7 @@ def prove(name: str, part: Part, *, again: bool = False) -> list[str]:
     paths = os.pathsep.join(str(ROOT / folder) for folder in folders)
     environment = {**os.environ, "PYTHONPATH": paths}
     for step, command in part.steps.items():
-        if not again and not why_stale(name, step, part.stands_on):
+        if not again and not why_stale(name, step, part.below(step)):
             print(f"{name}/{step}: passed on {kept(name)[step]['date']}, and stands")
             continue
         if time.monotonic() - start > 60 * MINUTES:
@@ -221,7 +225,7 @@ def prove(name: str, part: Part, *, again: bool = False) -> list[str]:
         passed = ended.returncode == 0
         said = [line.strip() for line in log.read_text().splitlines() if line.strip()]
         # What was run has a revision only where nothing of it was changed and not committed.
-        clean = not _git("status", "--porcelain", "--", *part.stands_on)
+        clean = not _git("status", "--porcelain", "--", *part.below(step))
         found = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "revision": (_git("rev-parse", "HEAD") or "") if clean else "",
@@ -252,7 +256,7 @@ def main() -> int:
             f"{name}/{step}": reason
             for name in chosen
             for step in known[name].steps
-            if (reason := why_stale(name, step, known[name].stands_on))
+            if (reason := why_stale(name, step, known[name].below(step)))
         }
         print("\n".join(map(": ".join, stale.items())) or "nothing is stale")
         if stale:

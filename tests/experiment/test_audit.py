@@ -304,13 +304,22 @@ def test_a_table_about_als_is_left_out_of_a_sample_on_another_processor(
     chapter.edit("together", put("provenance", "blas", to=["another"]), digested=True)
     row = verify(WORLD, chosen={name: None}).iloc[0]
     assert (row["values"], row["agrees"]) == (0, True)
-    assert row["about"] == "not compared: ALS depends on the processor, and this is another one"
+    why = "ALS depends on the processor, and it was recorded with another"
+    assert row["about"] == f"not compared: {why}"
     assert verify(WORLD)["values"].tolist() == [1]  # in full it is compared all the same
+    chapter.edit("together", column("frame", "value", 0, lambda value: value + 0.5), digested=True)
+    row = verify(WORLD).iloc[0]
+    assert (row["agrees"], row["about"]) == (True, f"differs, by 0.5 at most, as it may: {why}")
+    # A number where none was is no matter of processors.
+    chapter.edit("together", column("frame", "value", 0, lambda _: None), digested=True)
+    assert not verify(WORLD)["agrees"].item()
     # The twin: nothing in it depends on the processor.
     find_maker("audit/together")(WORLD, grid=FEW, name=name)
     write_asked(results_dir("", recorded=True))
     chapter.edit("together", put("provenance", "blas", to=["another"]), digested=True)
     assert verify(WORLD, chosen={name: None})["values"].tolist() == [1]
+    chapter.edit("together", column("frame", "value", 0, lambda value: value + 0.5), digested=True)
+    assert not verify(WORLD)["agrees"].item()
 
 
 # -- manipulations -----------------------------------------------------------------------------

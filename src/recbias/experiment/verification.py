@@ -26,7 +26,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import nan
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ import pandas as pd
 from recbias._system.places import cells_kept_in
 from recbias.errors import ConfigError, MissingData, RecbiasError, StoreError
 from recbias.experiment.asked import check_asked
-from recbias.experiment.makers import Made, Table
+from recbias.experiment.makers import Made
 from recbias.experiment.results import (
     Agreement,
     StoredResult,
@@ -87,8 +87,9 @@ def verify(
         left out, and their rows say so; results of other kinds are computed as a whole. None = all.
     chosen
         Compute only these results, by name: of a grid the systems that are named, all else as a
-        whole. A table about systems that depend on the processor is left out where it was recorded
-        on another one, and its row says so. None = all results.
+        whole. A table or check about systems that depend on the processor is left out where it was
+        recorded on another one, and its row says so. None = all results, these too: where one of
+        them differs, its row says by how much, and agrees.
     workers, data_dir
         As in :func:`recbias.experiment.run.run`.
     cells
@@ -127,8 +128,10 @@ def verify(
             if chosen is not None and name not in chosen:
                 continue
             stored = load_result(path, dataset=dataset)
-            if chosen is not None and (why := _other_processor(stored)):
-                rows.append(_row(name, Agreement(0, nan, nan, (), about=why)))
+            moving = _other_processor(stored)
+            if chosen is not None and moving:
+                about = f"not compared: {moving}"
+                rows.append(_row(name, Agreement(0, nan, nan, (), about=about)))
                 continue
             if systems is not None and isinstance(stored, Made) and "grid" in stored.given:
                 # No sample of the systems is shorter.
@@ -137,6 +140,9 @@ def verify(
             asked = systems if chosen is None else chosen[name]
             fresh = stored.recompute(systems=asked, workers=workers, data_dir=data_dir)
             agreement = stored.verify(fresh)
+            if moving and agreement.differing and isfinite(agreement.difference):
+                about = f"differs, by {agreement.difference:.2g} at most, as it may: {moving}"
+                agreement = Agreement(0, nan, nan, (), about=about)
             other = _other_dataset(stored, fresh)
             rows.append(_row(name, agreement._replace(differing=(*other, *agreement.differing))))
             rows += [_row(name, apart) for apart in agreement.apart]
@@ -156,17 +162,18 @@ def _row(name: str, agreement: Agreement) -> dict[str, Any]:
 
 
 def _other_processor(stored: StoredResult) -> str:
-    """Tell why a table cannot be compared here: what its systems score differs by processor.
+    """Tell why what is made of scores may differ here: those of its systems do, by processor.
 
-    How far that moves what a table makes of scores is not known, as it is of the scores themselves.
+    How far that moves what is made of scores is not known, as it is of a grid's own values.
     """
-    grid = stored.given.get("grid") if isinstance(stored, Table) else None
+    grid = stored.given.get("grid") if isinstance(stored, Made) else None
     systems = [System.from_dict(record) for record in (grid or {}).get("systems", ())]
     moving = [system.name for system in systems if system.depends_on_processor]
     here = platform_record()
     if not moving or all(stored.provenance.get(name) == here[name] for name in ("machine", "blas")):
         return ""
-    return f"not compared: {', '.join(moving)} depends on the processor, and this is another one"
+    recorded = ", ".join(map(str, stored.provenance.get("blas") or ["another processor"]))
+    return f"{', '.join(moving)} depends on the processor, and it was recorded with {recorded}"
 
 
 def _other_dataset(stored: StoredResult, fresh: StoredResult) -> Iterator[str]:
