@@ -31,8 +31,12 @@ from numba.core.dispatcher import Dispatcher
 from code_mutants import CodeMutant, code_mutants, functions_of, why_same
 
 TESTS = Path(__file__).parent
-LEAST, MOST_MUTANTS, PATIENCE = 0.9, 400, 120
-"""Share that has to die; how many are tried; seconds until one is hung, and so noticed."""
+LEAST, MOST_MUTANTS = 0.9, 400
+"""Share that has to die; how many are tried."""
+
+START, SLOWER, WAITING = 60, 5, 1_800
+"""A mutant is hung, and so noticed, by the seconds of the processor that its tests take times
+`SLOWER`, with `START` to compile; or where it waits, by the clock, for `WAITING`."""
 
 
 class Room(NamedTuple):
@@ -117,12 +121,12 @@ class Calls:
         assert isinstance(item, pytest.Function)
         known = item._fixtureinfo.name2fixturedefs.values()
         self._fixtures[item.nodeid] = [each for several in known for each in several]
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             with self._noted(self._called.setdefault(item.nodeid, set())):
                 return (yield)
         finally:
-            self.seconds[item.nodeid] = time.perf_counter() - started
+            self.seconds[item.nodeid] = time.process_time() - started
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what fails as the code is."""
@@ -161,11 +165,12 @@ def kernels_of(module: str) -> dict[FunctionType, Dispatcher]:
     return {each.py_func: each for each in members if isinstance(each, Dispatcher)}
 
 
-def dies(mutant: CodeMutant, tests: Sequence[str]) -> bool:
+def dies(mutant: CodeMutant, tests: Sequence[str], seconds: float) -> bool:
     """Say whether a test fails, or hangs, with the mutant in its place."""
     child = os.fork()
     if not child:
-        signal.alarm(PATIENCE)
+        signal.setitimer(signal.ITIMER_PROF, START + SLOWER * seconds)
+        signal.alarm(WAITING)
         status = 1
         try:
             kernels = kernels_of(mutant.function.__module__)
@@ -177,7 +182,10 @@ def dies(mutant: CodeMutant, tests: Sequence[str]) -> bool:
         finally:
             os._exit(1 - status if status in (0, 1) else 1)
     _, ended = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(ended) != 0
+    code = os.waitstatus_to_exitcode(ended)
+    if code < 0:
+        print(f"{signal.Signals(-code).name}: {mutant.what}: {mutant.line}", flush=True)
+    return code != 0
 
 
 def main() -> int:
@@ -218,7 +226,7 @@ def main() -> int:
         n_tried += 1
         if not callers[name]:
             unseen.append(mutant)
-        elif not dies(mutant, callers[name]):
+        elif not dies(mutant, callers[name], sum(calls.seconds[test] for test in callers[name])):
             alive.append(mutant)
             print(f"lives: {mutant.what}: {mutant.line}", flush=True)
     for mutant in unseen:

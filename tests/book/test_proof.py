@@ -129,6 +129,17 @@ def test_what_changed_since_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert why(revision=git("rev-parse", "HEAD")) == ""
 
 
+def test_a_step_of_recorded_results_stands_on_its_own() -> None:
+    recorded = prove.parts()["recorded"]
+    assert "data/recorded/coat" in recorded.below("coat")
+    assert "src/recbias/ranking" in recorded.below("coat")
+    assert not any("data/recorded/ml-1m" in path for path in recorded.below("coat"))
+    every = [
+        path for part in prove.parts().values() for step in part.steps for path in part.below(step)
+    ]
+    assert not any("{" in path for path in every)
+
+
 def test_speed_says_what_was_met_and_what_was_missed(tmp_path: Path) -> None:
     path = tmp_path / "peers.csv"
     rows = [
