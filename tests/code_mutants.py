@@ -81,6 +81,7 @@ def functions_of(module: ModuleType) -> dict[str, FunctionType]:
             function = inspect.unwrap(getattr(member, "__func__", member))
             if (
                 isinstance(function, FunctionType)
+                and function.__name__ == (own or name)  # by no second name, as of a loop
                 and function.__module__ == module.__name__
                 and function.__code__.co_filename == module.__file__  # made by no decorator
             ):
