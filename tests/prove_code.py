@@ -30,7 +30,7 @@ from numba.core.dispatcher import Dispatcher
 
 from code_mutants import CodeMutant, code_mutants, functions_of, why_same
 
-TESTS = Path(__file__).parent
+ROOT = Path(__file__).resolve().parents[1]
 LEAST, MOST_MUTANTS = 0.9, 400
 """Share that has to die; how many are tried."""
 
@@ -49,21 +49,28 @@ class Room(NamedTuple):
 ROOMS = {
     "metrics": Room(
         ("recbias.metrics",),
-        ("metrics", "theory/test_chance_lists.py", "experiment/test_outcomes.py"),
+        (
+            "src/recbias/metrics",
+            "tests/metrics",
+            "tests/theory/test_chance_lists.py",
+            "tests/experiment/test_outcomes.py",
+        ),
     ),
-    "resampling": Room(("recbias.stats",), ("stats", "metrics/test_aggregation.py")),
+    "resampling": Room(
+        ("recbias.stats",),
+        ("src/recbias/stats", "tests/stats", "tests/metrics/test_aggregation.py"),
+    ),
     "verdicts": Room(
         tuple(
             f"recbias.claims.{name}"
             for name in ("regions", "judging", "evaluation", "values", "parts", "home", "deciding")
         ),
-        ("claims",),
+        ("src/recbias/claims", "tests/claims"),
     ),
 }
 
 SAME: dict[tuple[str, str, str], str] = {
     ("Metric._fill", "form.key[1]", "1: -1"): "a key is a pair, whose second is the last",
-    ("terms_without_each", "rest[0, 0]", "0: -1"): "lengths are summed to one number",
     ("terms_without_each", ")[0]", "0: -1"): "terms of one row, the first and the last",
     ("terms_without_each", "np.maximum(counts - 1", "0: -1"): "of items that no list holds",
     ("coverage_without_each", "metric.cutoff)[0]", "0: -1"): "one row, the first and the last",
@@ -72,6 +79,18 @@ SAME: dict[tuple[str, str, str], str] = {
     ("closeness", "exponent > -9", "9: +1"): "half a unit of the ninth decimal, beside 2e-7",
     ("closeness", "exponent > -9", "exponent > -9: -> GtE"): "the same half a unit",
     ("_padded", "gain.max(initial=0.0)", "0.0: -1"): "gains are 0 or more",
+    ("_padded", "lists.rank, ends", "0: +1"): "nDCG looks up the ranks of listed items alone",
+    ("_padded", "lists.positive, ends", "True: negated"): "nDCG asks for gains alone",
+    (
+        "concentration_index_long",
+        "smooth_s =",
+        "(prior + 1) / (prior.sum() + len(prior)): -> Mult",
+    ): "a factor of all logarithms, whose weights sum to 0",
+    ("_measure_users", "ascending = 0, 0.0, True", "True: negated"): "gains are sorted anyway",
+    ("measure_positive", "-1 if gain is None", "1: -1"): "what asks for no gain looks up none",
+    ("gini_without_each", "ascending.max(initial=0)", "0: +1"): "of no items at all",
+    ("popularity_percentiles", "max(len(prior), 1)", "1: -1"): "of no items at all",
+    ("_staying", "place, added = size, 0", "0: -1"): "one candidate more, behind all others",
     ("_shared", "costs[1:]", "1: -1"): "what is common with itself is itself",
     ("_kept", "lists.rank > 0", "lists.rank > 0: -> GtE"): "of rows that stand in a list",
 }
@@ -121,7 +140,7 @@ class Calls:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Note what is called from the fixtures of a test to its end."""
-        assert isinstance(item, pytest.Function)
+        assert isinstance(item, pytest.Function | pytest.DoctestItem)
         known = item._fixtureinfo.name2fixturedefs.values()
         self._fixtures[item.nodeid] = [each for several in known for each in several]
         started = time.process_time()
@@ -207,7 +226,7 @@ def main() -> int:
         if function in kernels_of(function.__module__):
             kernel_names[function.__module__].append(name)
     calls = Calls({function.__code__: name for name, function in functions.items()})
-    run_tests([str(TESTS / each) for each in room.tests], calls)
+    run_tests([str(ROOT / each) for each in room.tests], calls)
     callers = defaultdict(list)
     for test in sorted(calls.seconds, key=calls.seconds.__getitem__):
         if test not in calls.failed:

@@ -233,6 +233,17 @@ def test_expected_ties_are_the_mean_over_all_orders(name):
     assert value != pytest.approx(naive(run, judgments, metric, **EXPECTED[name]), abs=1e-6)
 
 
+def test_equal_scores_of_zero_are_a_group_as_others_are():
+    run = {"u": {"a": 0, "b": 0, "c": -1}}
+    (one,) = reconcile_values(RunAndJudgments.of(run, {"u": {"b": 1}}), ["P@1"])
+    expected = [
+        value
+        for choices, value in one.values.items()
+        if departures(choices, one.ours) == (("ties", "expected"),)
+    ]
+    assert expected == [0.5]
+
+
 def test_what_no_convention_gives_is_none_of_ours(found):
     # MAP as the mean of P@1 to P@3, which is Elliot's.
     run, judgments = planted()

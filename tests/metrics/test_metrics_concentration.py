@@ -352,6 +352,12 @@ def test_influence_on_many_lists_of_different_lengths():
     assert (found[2] != 0).any()
 
 
+def test_a_whole_head_may_leave_with_one_list():
+    view = view_of([[0, 1, 2, 3], [0, 1, 2, 3], [4, 5, 6, 7], [4, 5, 6, 7]], range(8, 0, -1))
+    metric = parse_metric("M(head=0.5)@4")
+    assert metric.declaration.without_each(view, [metric]).tolist() == [[1, 1, 0, 0]]
+
+
 def test_the_prior_stays_when_users_are_resampled():
     """Twice every user: the counts double, the prior does not, and smoothing tells."""
     view = view_of([[0, 1], [0, 2]], [6, 3, 1, 0])
@@ -413,6 +419,8 @@ def test_what_lists_know_of_training_is_counted():
     assert view.train_counts.tolist() == [3, 2, 1]
     assert view.prior.tolist() == [2, 2, 0]
     assert view.own_popularity.tolist() == [2, 2.5, 3]
+    fewer = list_view(lists, train.take(train.user != 2), min_rating=4)
+    np.testing.assert_array_equal(fewer.own_popularity, [5 / 3, 2, np.nan])
     # Lists of 1.5 and 1 on average, profiles of 2.5.
     found = measure_items(view, [parse_metric("PL@2")])[0]
     np.testing.assert_allclose(found, [-0.4, -0.6, np.nan], rtol=1e-15)

@@ -258,6 +258,7 @@ def test_counts_of_folds_add_up():
         ([[0, 2]], 2, [1, 1], "item 2, expected 0 to 1, or -1"),
         ([[0, -2]], 2, [1, 1], "item -2, expected 0 to 1"),
         ([[0, 1], [-1, 1]], 2, [1, 1], "user 1 has an item behind the end"),
+        ([[1, -1], [-1, 0]], 2, [1, 1], "user 1 has an item behind the end"),
         ([[0, 1]], 2, [1, 1, 1], r"training counts have shape \(3,\), expected \(2,\)"),
     ],
 )
