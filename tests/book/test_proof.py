@@ -67,11 +67,12 @@ def test_the_page_shows_what_failed_and_what_was_not_run(
     }
     (tmp_path / "stops.json").write_text(json.dumps({"rounds": found}))
     (tmp_path / "goals.yaml").write_text(
-        "G1: {goal: one, by: [prove stops/rounds]}\n"
+        "G1: {goal: 'one `<make>`', by: [prove stops/rounds]}\n"
         "G2: {goal: two, by: [prove sizes, slow tests/a.py]}\n"
     )
     monkeypatch.setattr(proof, "_folder", lambda: tmp_path)
     page = proof.proof_html()
+    assert "<td>one <code>&lt;make&gt;</code></td>" in page
     assert (
         "stops/rounds, 2026-11-27 at 01234567: <strong>failed</strong> in 2 min; &lt;b&gt;" in page
     )

@@ -139,6 +139,11 @@ def _measured(measures: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -
             )
 
 
+def _with_code(text: str) -> str:
+    """Write text with what stands between backquotes as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 def proof_html() -> str:
     """Lay out the promises as a table: goal, what measures it, and what it came to last.
 
@@ -149,7 +154,7 @@ def proof_html() -> str:
     """
     known = outcomes()
     rows = "".join(
-        f"<tr><th>{goal.name}</th><td>{escape(goal.goal)}</td><td><ul>"
+        f"<tr><th>{goal.name}</th><td>{_with_code(goal.goal)}</td><td><ul>"
         + "".join(f"<li>{said}</li>" for said in _measured(goal.by, known))
         + "</ul></td></tr>"
         for goal in goals()
