@@ -184,3 +184,13 @@ def test_the_nearest_name_has_the_same_letters_or_most_of_them() -> None:
     assert nearest("x", ["xy"], cutoff=0.9) is None
     assert nearest("x", ()) is None
     assert did_you_mean("zzz", ["a"], ";") == ";"
+
+
+def test_a_scheduler_that_is_none_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    asked = ["run", "02_sparsity_bias", "--out", str(tmp_path / "page.html"), "--scheduler"]
+    (tmp_path / "other.json").write_text("hello")
+    for name in ("none.json", "other.json"):
+        ended = CliRunner().invoke(main, [*asked, str(tmp_path / name)])
+        assert ended.exit_code == 2
+        assert f"{name}: no file of a scheduler" in ended.stderr
+    assert not list(tmp_path.glob("page*"))

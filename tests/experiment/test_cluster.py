@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -142,18 +143,61 @@ def test_what_is_lacked_is_lent_once(monkeypatch: pytest.MonkeyPatch) -> None:
             run_all(_need_more, [1], executor, label="work")
 
 
-def test_other_versions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name", ["recbias", "python", "numpy", "scipy", "numba", "implicit", "source of recbias"]
+)
+@pytest.mark.parametrize("is_late", [False, True])
+def test_other_versions_are_refused(name: str, is_late: bool) -> None:
     class Older(ThreadPoolExecutor):
-        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-            caller = replace(args[0], versions={**args[0].versions, "numpy": "1.0"})
-            return super().submit(fn, caller, *args[1:], **kwargs)
+        n_asked = 0
 
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            self.n_asked += 1
+            if self.n_asked > is_late:  # the first is asked before any work
+                args = replace(args[0], versions={**args[0].versions, name: "1.0"}), *args[1:]
+            return super().submit(fn, *args, **kwargs)
+
+    def work() -> None:
+        with Older(1) as threads, open_executor(threads) as executor:
+            assert is_late
+            run_all(_write, ["a"], executor, label="work")
+
+    with pytest.raises(ConfigError, match=rf"{name} \S+ \(caller 1\.0\)\n.*: install there"):
+        work()
+    assert not (cells_dir() / "a").exists()
+
+
+def test_an_edited_package_is_another_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def source_of(text: str) -> str:
+        (tmp_path / "room").mkdir(exist_ok=True)
+        (tmp_path / "room/code.py").write_text(text)
+        return cluster._source.__wrapped__()
+
+    monkeypatch.setattr(cluster.recbias, "__file__", str(tmp_path / "__init__.py"))
+    assert source_of("one") == source_of("one") != source_of("two")
+
+
+def test_who_waits_for_the_first_worker_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_SECONDS", 0.05)
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(time.sleep, 0.5)
+        with (
+            pytest.warns(UserWarning, match=r"nobody has begun to work for 0\.05 s"),
+            open_executor(threads) as executor,
+        ):
+            assert run_all(_write, ["a"], executor, label="work")
+
+
+def test_an_executor_that_was_closed_is_refused() -> None:
+    with ThreadPoolExecutor(1) as threads:
+        pass
     with (
-        Older(1) as threads,
-        pytest.raises(ConfigError, match=r"numpy \S+ \(caller 1\.0\)\n.*: install there"),
+        pytest.raises(ConfigError, match="takes no work: cannot schedule"),
         open_executor(threads),
     ):
-        pass
+        pytest.fail("opened")
 
 
 def test_a_late_worker_that_shares_nothing_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +234,13 @@ def test_where_no_scheduler_is_stands_in_one_sentence(
         open_executor(tmp_path / "scheduler.json"),
     ):
         pass
+    for text in ("hello", "[]", "{}"):
+        (tmp_path / "other.json").write_text(text)
+        with (
+            pytest.raises(ConfigError, match=r"other\.json: no file of a scheduler"),
+            open_executor(tmp_path / "other.json"),
+        ):
+            pass
     with (
         pytest.raises(ConfigError, match=r"tcp://127\.0\.0\.1:9: no scheduler answers"),
         open_executor("tcp://127.0.0.1:9"),
@@ -265,6 +316,15 @@ def test_a_cluster_gives_the_same_bits(
             assert digest_of(results) == expected, name
             assert results.times["computed"] == N_CELLS
         assert client.status == "running"  # the caller's to close
+        whole = SimpleNamespace(
+            scheduler=client.scheduler, scheduler_address=client.scheduler.address
+        )
+        monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "whole"))
+        assert digest_of(run(small_grid(table), workers=whole)) == expected
+        client.close()
+        monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "closed"))
+        with pytest.raises(ConfigError, match="the client is closed"):
+            run(small_grid(table), workers=client)
         monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "here"))
         with pytest.raises(AssertionError, match="trained by who asks"):
             run(small_grid(table))

@@ -222,8 +222,11 @@ data_dir_option = click.option(
 def _use_scheduler(_context: click.Context, _option: click.Parameter, where: str | None) -> None:
     """Let a scheduler's workers stand in for local processes, also in kernels of notebooks."""
     if where is not None:
-        is_file = "://" not in where
-        os.environ[SCHEDULER] = str(Path(where).expanduser().resolve()) if is_file else where
+        from recbias.experiment.cluster import address_of  # imports what runs cells
+
+        given = where if "://" in where else str(Path(where).expanduser().resolve())
+        address_of(given)
+        os.environ[SCHEDULER] = given
 
 
 scheduler_option = click.option(

@@ -8,27 +8,38 @@ or by way back to the caller; what a worker lacks, data or a module, is lent to 
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import json
 import os
 import socket
 import sys
 import tempfile
 import threading
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import recbias
 from recbias._system.places import cells_dir, cells_kept_in
 from recbias.errors import ConfigError
 from recbias.experiment.documents import write_atomically
 from recbias.experiment.store import platform_record
 
-__all__ = ["LackError", "LacksModuleError", "Workers", "open_cluster", "shares_cells"]
+__all__ = [
+    "LackError",
+    "LacksModuleError",
+    "Workers",
+    "address_of",
+    "open_cluster",
+    "shares_cells",
+]
 
 Workers: TypeAlias = int | str | os.PathLike[str] | Executor
 """Local processes by their number, or the address or file of a Dask scheduler, a client of one,
@@ -135,7 +146,16 @@ def _settle(caller: _Caller) -> None:
 
 def _versions() -> dict[str, object]:
     record = platform_record()
-    return {name: record[name] for name in _SAME}
+    return {**{name: record[name] for name in _SAME}, "source of recbias": _source()}
+
+
+@cache
+def _source() -> str:
+    """Digest the code of the package: two clones of one version may differ."""
+    package, found = Path(recbias.__file__).parent, hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        found.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()[:12]
 
 
 def _sees(caller: _Caller) -> bool:
@@ -267,7 +287,13 @@ def open_cluster(where: Any) -> Iterator[Executor]:
             raise ConfigError(
                 f"{where}: a cluster needs Dask\ninstall it: pip install 'recbias[cluster]'"
             ) from None
-        client = where if isinstance(where, Client) else _connect(Client, os.fspath(where))
+        where = getattr(where, "scheduler_address", where)  # of a cluster, as is natural to give
+        client = where if isinstance(where, Client) else _connect(Client, where)
+        if client.status != "running" or client.asynchronous:
+            state = "asynchronous" if client.asynchronous else client.status
+            raise ConfigError(
+                f"{where}: the client is {state}\nopen one that is not, or give the address"
+            )
         at = client.scheduler.address if client.scheduler else where
         try:
             inner = client.get_executor(pure=False, retries=_RETRIES)
@@ -292,15 +318,34 @@ def open_cluster(where: Any) -> Iterator[Executor]:
                     client.close(timeout=2)
 
 
-def _connect(client: Any, where: str) -> Any:
-    """Connect to a scheduler by its address or file."""
-    given = {"address": where} if "://" in where else {"scheduler_file": where}
-    if "address" not in given and not Path(where).is_file():
+def address_of(scheduler: str | os.PathLike[str]) -> str:
+    """Read the address of a scheduler from its file, if it is none itself.
+
+    Raises
+    ------
+    ConfigError
+        If it is neither an address nor such a file.
+
+    Examples
+    --------
+    >>> address_of("tcp://host:8786")
+    'tcp://host:8786'
+    """
+    if "://" in (where := os.fspath(scheduler)):
+        return where
+    try:
+        return str(json.loads(Path(where).read_text(encoding="utf-8"))["address"])
+    except (OSError, ValueError, KeyError, TypeError):
         raise ConfigError(
             f"{where}: no file of a scheduler, and no address such as tcp://host:8786"
-        )
+        ) from None
+
+
+def _connect(client: Any, where: str | os.PathLike[str]) -> Any:
+    """Connect to a scheduler by its address or file."""
+    address = address_of(where)
     try:
-        connected = client(**given, timeout=_SECONDS, set_as_default=False)
+        connected = client(address, timeout=_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{where}: no scheduler answers: {error}") from error
     try:
@@ -323,7 +368,17 @@ def _opened(inner: Executor, mark: Path, lend: Callable[[Any], Any] | None) -> I
         path=tuple(folder for folder in map(os.path.abspath, sys.path) if os.path.isdir(folder)),
         versions=_versions(),
     )
-    shared = inner.submit(_probe, caller).result()
+    try:
+        probed = inner.submit(_probe, caller)
+    except RuntimeError as error:
+        raise ConfigError(f"workers={inner!r}: it takes no work: {error}") from error
+    try:
+        shared = probed.result(timeout=_SECONDS)
+    except TimeoutError:
+        warnings.warn(
+            f"nobody has begun to work for {_SECONDS} s: waiting for the first worker", stacklevel=2
+        )
+        shared = probed.result()
     if not shared:
         caller = _Caller(**{**vars(caller), "shared": False})
     away = _Away(inner, caller, *([lend] if lend else []))

@@ -245,8 +245,13 @@ def check_workers(workers: Workers) -> None:
     ConfigError
         If it is a number below 1, or neither a whole number nor anything that names a cluster.
     """
-    named = workers and not isinstance(workers, bool | float)
-    if (workers < 1) if isinstance(workers, int) else not named or str(workers).isdigit():
+    if isinstance(workers, int):
+        fits = workers >= 1 and not isinstance(workers, bool)
+    elif isinstance(workers, str):
+        fits = workers != "" and not workers.isdigit()
+    else:  # a client has a scheduler, and so has a cluster
+        fits = isinstance(workers, os.PathLike | Executor) or hasattr(workers, "scheduler")
+    if not fits:
         raise ConfigError(
             f"workers={workers!r}: expected at least 1 process, a scheduler or an executor"
         )
