@@ -103,6 +103,18 @@ def _need_more(_task: int) -> None:
     raise _LacksForeverError("more")
 
 
+_BUSY: list[int] = []
+
+
+def _count_busy(task: int) -> int:
+    """Say how many do this at once."""
+    _BUSY.append(task)
+    time.sleep(0.02)
+    n_busy = len(_BUSY)
+    _BUSY.remove(task)
+    return n_busy
+
+
 def test_any_executor_does_the_work_where_the_caller_keeps_cells() -> None:
     with ThreadPoolExecutor(2) as threads, open_executor(threads) as executor:
         assert shares_cells(executor)
@@ -177,6 +189,21 @@ def test_an_edited_package_is_another_source(
 
     monkeypatch.setattr(cluster.recbias, "__file__", str(tmp_path / "__init__.py"))
     assert source_of("one") == source_of("one") != source_of("two")
+
+
+def test_a_worker_looks_for_data_where_its_caller_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = cluster._Caller(
+        cells="", mark="", shared=False, environment={"RECBIAS_DATA": "/theirs"}, path=(),
+        versions=cluster._versions(),
+    )  # fmt: skip
+    monkeypatch.setenv("RECBIAS_DATA", "/here")
+    assert cluster._there(caller, lambda: os.environ["RECBIAS_DATA"]) == ("/theirs", {})
+
+
+def test_a_worker_with_several_threads_does_one_cell_at_a_time() -> None:
+    _BUSY.clear()
+    with ThreadPoolExecutor(4) as threads, open_executor(threads) as executor:
+        assert run_all(_count_busy, range(8), executor, label="work") == [1] * 8
 
 
 def test_who_waits_for_the_first_worker_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,11 @@ from recbias.experiment.cells import path_of
 from recbias.experiment.makers import Table, makers_of
 from recbias.experiment.makers import maker as declare
 from recbias.experiment.planning import (
+    Cost,
     NotComputedError,
     Plan,
     Size,
+    Step,
     cost_at,
     current_plan,
     measured_pages,
@@ -204,6 +207,34 @@ def test_cells_of_other_sizes_are_scaled(table: str, cells: Path) -> None:
     assert step.cost.seconds < 2 * 5.0 * 2
 
 
+def test_the_newest_cells_tell_what_a_cell_takes(
+    table: str, cells: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, "_LOOKED_AT", 2)
+    size = Size.of(load_dataset(table).ratings)
+    for at, seconds in enumerate((1.0, 3.0, 8.0)):
+        before = set(cells.rglob("*.parquet"))
+        plant(SYSTEMS[0], size, seconds, 500)
+        (path,) = set(cells.rglob("*.parquet")) - before
+        os.utime(path, ns=(at, at))
+    (step,) = plan(asked(table)).steps
+    assert step.cost.seconds == 2 * np.median([3.0, 8.0])
+
+
+def test_what_cannot_be_trained_is_not_foreseen(
+    table: str, cells: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        planning, "known_reason", lambda cell: "too few" if "UserKNN" in cell.system else None
+    )
+    assert plan(asked(table)).n_compute == 2
+
+
+def test_of_several_results_seconds_add_up_and_the_largest_peak_counts() -> None:
+    steps = [Step("a", "compute", 1, 0, Cost(5, 900)), Step("b", "compute", 1, 0, Cost(3, 200))]
+    assert Plan(steps).cost == Cost(8, 900)
+
+
 def test_cells_that_say_nothing_are_passed_over(table: str, cells: Path) -> None:
     size = Size.of(load_dataset(table).ratings)
     plant(SYSTEMS[0], size, 1.0, 500, instead={"size": {"ratings": 3}})
@@ -273,6 +304,45 @@ def test_a_page_grows_as_others_do_where_its_own_rows_do_not_tell(costs: Path) -
     # The twin: its own rows alone.
     alone = cost_at(sizes[2], list(zip(sizes[:2], took[:2], strict=True)))
     assert alone != pytest.approx(took[2], rel=0.3)
+
+
+def test_memory_of_a_page_grows_with_users(costs: Path) -> None:
+    rows = [
+        f"01_x,t{users},1000,{users},50,5,{200 + users / 10},2026-11-27" for users in (100, 4_000)
+    ]
+    costs.write_text(HEAD + "\n".join(rows))
+    known = page_cost("01_x", Size(1_000, 8_000, 50))
+    assert known is not None
+    assert known.cost.peak_mb == pytest.approx(1_000, rel=0.1)
+
+
+def test_memory_of_a_page_has_its_pairs_of_items(
+    costs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs.write_text(f"{HEAD}01_x,t,1000,100,50,5,200,2026-11-27")
+    monkeypatch.setattr(planning, "page_memory", lambda n_items, page: 1 + n_items / 1e5)
+    with_pairs = page_cost("01_x", Size(1_000, 100, 50_000))
+    monkeypatch.setattr(planning, "page_memory", lambda n_items, page: 1)
+    without = page_cost("01_x", Size(1_000, 100, 50_000))
+    assert with_pairs is not None
+    assert without is not None
+    assert with_pairs.cost.peak_mb - without.cost.peak_mb == pytest.approx(500)
+
+
+def test_a_table_is_left_out_of_what_other_pages_took_as_well(costs: Path) -> None:
+    """What pairs cost shows on one table alone: without it no page knows."""
+    sizes = [Size(100, 10, 10), Size(1_000, 32, 32), Size(2_000, 3_000, 3_000)]
+    rows = [
+        f"{page},t{at},{','.join(map(str, size))},{level * (20 + size.users * size.items / 1e4)},"
+        "300,2026-11-27"
+        for page, level in (("01_x", 1), ("02_y", 4))
+        for at, size in enumerate(sizes)
+    ]
+    costs.write_text(HEAD + "\n".join(rows))
+    known = page_cost("01_x", sizes[2])
+    assert known is not None
+    assert known.cost.seconds == pytest.approx(920, rel=0.1)
+    assert known.off_by > 4
 
 
 @pytest.mark.parametrize(
