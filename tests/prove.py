@@ -73,7 +73,7 @@ class Part(NamedTuple):
     steps: dict[str, list[str]]
     stands_on: tuple[str, ...]
 
-    def below(self, step: str) -> tuple[str, ...]:
+    def paths_of(self, step: str) -> tuple[str, ...]:
         """Name the paths that a step stands on."""
         return tuple(path.format(step=step) for path in self.stands_on)
 
@@ -208,7 +208,7 @@ def prove(name: str, part: Part, *, again: bool = False) -> list[str]:
     paths = os.pathsep.join(str(ROOT / folder) for folder in folders)
     environment = {**os.environ, "PYTHONPATH": paths}
     for step, command in part.steps.items():
-        if not again and not why_stale(name, step, part.below(step)):
+        if not again and not why_stale(name, step, part.paths_of(step)):
             print(f"{name}/{step}: passed on {kept(name)[step]['date']}, and stands")
             continue
         if time.monotonic() - start > 60 * MINUTES:
@@ -225,7 +225,7 @@ def prove(name: str, part: Part, *, again: bool = False) -> list[str]:
         passed = ended.returncode == 0
         said = [line.strip() for line in log.read_text().splitlines() if line.strip()]
         # What was run has a revision only where nothing of it was changed and not committed.
-        clean = not _git("status", "--porcelain", "--", *part.below(step))
+        clean = not _git("status", "--porcelain", "--", *part.paths_of(step))
         found = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "revision": (_git("rev-parse", "HEAD") or "") if clean else "",
@@ -256,7 +256,7 @@ def main() -> int:
             f"{name}/{step}": reason
             for name in chosen
             for step in known[name].steps
-            if (reason := why_stale(name, step, known[name].below(step)))
+            if (reason := why_stale(name, step, known[name].paths_of(step)))
         }
         print("\n".join(map(": ".join, stale.items())) or "nothing is stale")
         if stale:

@@ -132,11 +132,14 @@ def test_what_changed_since_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_step_of_recorded_results_stands_on_its_own() -> None:
     recorded = prove.parts()["recorded"]
-    assert "data/recorded/coat" in recorded.below("coat")
-    assert "src/recbias/ranking" in recorded.below("coat")
-    assert not any("data/recorded/ml-1m" in path for path in recorded.below("coat"))
+    assert "data/recorded/coat" in recorded.paths_of("coat")
+    assert "src/recbias/ranking" in recorded.paths_of("coat")
+    assert not any("data/recorded/ml-1m" in path for path in recorded.paths_of("coat"))
     every = [
-        path for part in prove.parts().values() for step in part.steps for path in part.below(step)
+        path
+        for part in prove.parts().values()
+        for step in part.steps
+        for path in part.paths_of(step)
     ]
     assert not any("{" in path for path in every)
 

@@ -42,8 +42,8 @@ __all__ = [
 ]
 
 Workers: TypeAlias = int | str | os.PathLike[str] | Executor
-"""Local processes by their number, or the address or file of a Dask scheduler, a client of one,
-or an executor."""
+"""Local processes by their number, or the address or file of a Dask scheduler, a client of one, a
+Dask cluster or an executor."""
 
 _SAME = ("recbias", "python", "numpy", "scipy", "numba", "implicit")
 _SECONDS = 20
@@ -253,8 +253,8 @@ def open_cluster(where: Any) -> Iterator[Executor]:
     Parameters
     ----------
     where
-        Address of a scheduler, path of its file, a client, or an executor. The last two are the
-        caller's to close.
+        Address of a scheduler, path of its file, a client, a cluster, or an executor. The last
+        three are the caller's to close.
 
     Yields
     ------
@@ -264,8 +264,14 @@ def open_cluster(where: Any) -> Iterator[Executor]:
     Raises
     ------
     ConfigError
-        If there is no such scheduler, or nobody works for it; if Dask is not installed; if a worker
-        has other versions; if the scheduler is lost, or a cell takes its workers down.
+        If there is no such scheduler, or nobody works for it; if a client or executor is closed, or
+        a client asynchronous; if Dask is not installed; if a worker has other versions or code; if
+        the scheduler is lost, or a cell takes its workers down.
+
+    Warns
+    -----
+    UserWarning
+        If the first worker of a client or an executor is waited for.
 
     Notes
     -----

@@ -275,9 +275,9 @@ def open_executor(workers: Workers = 1, *, kept: bool = False) -> Iterator[Execu
     Parameters
     ----------
     workers
-        Number of processes; or a Dask cluster by the address or file of its scheduler or a client,
-        or any executor. Results do not depend on it. Where ``RECBIAS_SCHEDULER`` names a scheduler,
-        its workers stand in for several local processes.
+        Number of processes; or a Dask cluster, itself or by the address or file of its scheduler
+        or a client; or any executor. Results do not depend on it. Where ``RECBIAS_SCHEDULER`` names
+        a scheduler, its workers stand in for several local processes.
     kept
         Whether workers that an earlier call left may do the work, and stay for the next one for
         half a minute: starting them takes seconds. They are used again only by a call with the

@@ -14,6 +14,8 @@ results, such as criteria and their lock, is checked by the room that keeps it
   1e-9 of a check;
 * what was changed together with the list of what chapters ask for (`recbias.experiment.asked`): a
   test derives that list from the notebooks again;
+* in a table or check about systems that depend on the processor, numbers that differ where its
+  record names another one, truly or not: how much is said, and not held against it;
 * without the data, any forgery that is consistent: file, digest and manifest;
 * when a part of the systems is compared, what was edited of the others, and tables about all;
 * when results are drawn (`recbias.experiment.rotation`), what was edited of those that were not;
