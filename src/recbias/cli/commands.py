@@ -241,7 +241,7 @@ def _page_costs(name: str, ratings: Ratings, only: str = "") -> list[tuple[str, 
         if known.cost.peak_mb == known.cost.peak_mb:
             text += f" and {_two_digits(known.cost.peak_mb / 1e3)} GB"
         if known.off_by == known.off_by:
-            text += f"; a table left out of the fit was missed by {known.off_by:.1f} times at most"
+            text += f"; the time of a table left out of the fit was {known.off_by:.1f} times off"
         tables = "1 table" if known.n_tables == 1 else f"{known.n_tables} tables"
         rows.append(("takes", f"{text} (from {tables}, {known.measured})"))
     return rows
@@ -632,8 +632,9 @@ def verify(
     Everything that a verdict reads is compared: values, intervals, replicates, tests, target sets,
     checks, tables, the record of the data set; the manifest tells what must be there, the
     notebooks with which parameters, and the lock which criteria. Nothing that was computed before
-    is used. Without the data these three and the digests are checked only, which notice accidents:
-    they are no proof against forgery.
+    is used. Tables and checks about systems that depend on the processor are compared too, but held
+    against their record only where the processor is of the same kind. Without the data these three
+    and the digests are checked only, which notice accidents: they are no proof against forgery.
     """
     from recbias.claims import chapters
     from recbias.experiment.results import SIMULATIONS
