@@ -4,7 +4,8 @@ A room is one of `ROOMS`: modules, and the tests that should notice. These run o
 functions each of them calls; then mutants that are evenly spaced over all that there are
 (`code_mutants`) are tried one by one, each in a process of its own, by the tests that call its
 function, the shortest first. A kernel is compiled anew, and tried by all tests that call anything
-of its module. Fails if less than nine in ten die. `make prove` runs it.
+of its module, or are of a file that imports it. Fails if less than nine in ten die. `make prove`
+runs it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import NamedTuple
 
 import pytest
@@ -93,6 +94,40 @@ SAME: dict[tuple[str, str, str], str] = {
     ("_staying", "place, added = size, 0", "0: -1"): "one candidate more, behind all others",
     ("_shared", "costs[1:]", "1: -1"): "what is common with itself is itself",
     ("_kept", "lists.rank > 0", "lists.rank > 0: -> GtE"): "of rows that stand in a list",
+    ("_resolved_pairs", "np.triu_indices", "1: -1"): "a system does not differ from itself",
+    ("tau_intervals", "max(n_pairs, 1)", "1: -1"): "of one system, where NaN is divided",
+    ("_least_opposed", "_evidence(z, none", "1.0: -1"): "of sums of squares, less than all",
+    ("_evidence", "others =", "1.0: +1"): "a bound from above, which spares work",
+    ("_evidence", "others =", "0: -1"): "a bound from above, which spares work",
+    ("_evidence", "found = 0.0", "0.0: +1"): "a bound from above, which spares work",
+    ("_evidence", "* against", "1.0 - 1e-12: -> Add"): "of sums that agree in twelve digits",
+    ("_evidence", "clear[pair] > 0.0", "0.0: -1"): "pairs that are not opposed add 0",
+    ("_ties", "blocks = np.empty", "2: +1"): "room for more states than there are",
+    ("_ties", "while n_left > 0", "n_left > 0: -> GtE"): "none is undone, and the loop ends",
+    ("_ties", "while n_left > 0", "0: -1"): "none is undone, and the loop ends",
+    ("_ties", "least, side", "0: +1"): "set before it is read",
+    ("_ties", "least, side", "0: -1"): "set before it is read",
+    ("_ties", "whole = 2 * total", "2: -1"): "costs are compared with costs only",
+    ("opposed_pairs", "> 0, pairs", "under_a[opposed, None] > 0: -> GtE"): "of 1 and -1",
+    ("opposed_pairs", "> 0, pairs", "0: -1"): "of 1 and -1",
+    (
+        "share_interval",
+        "steps[:, 0] < steps[:, 1]",
+        "steps[:, 0] < steps[:, 1]: -> LtE",
+    ): "no step is to itself",
+    ("_closed", "costs = np.zeros", "2: +1"): "a row that is not read",
+    ("_closed", "least, side", "0: +1"): "set before it is read",
+    ("_closed", "least, side", "0.0: -1"): "set before it is read",
+    (
+        "bootstrap_test",
+        "far +=",
+        "np.abs(drawn) >= np.abs(observed)[:, None] * (1 - 1e-12): -> Gt",
+    ): "of what is less than the sample by its twelfth digit",
+    ("bootstrap_test", "observed == 0", "0: -1"): "all draws are as far out as 0",
+    ("_studentised", "spread / (n - 1)", "n - 1: -> Add"): "draws are compared with the sample",
+    ("_studentised", "spread / (n - 1)", "1: -1"): "draws are compared with the sample",
+    ("crossed_sums", "always =", "1: +1"): "a row that is not read",
+    ("standardised", "np.ptp(known, axis=0) == 0", "0.0: -1"): "no more of a spread than 0",
 }
 """Mutants that change nothing that is promised, by function, line and change, and why."""
 
@@ -100,7 +135,8 @@ SAME: dict[tuple[str, str, str], str] = {
 class Calls:
     """Which functions each test calls, and how long it takes: a plugin of pytest.
 
-    What a fixture of a whole module calls is called once, and counts for each test that has it.
+    What a fixture of a whole module calls is called once, and counts for each test that has it. No
+    call of a kernel is seen: it may be by any test whose module knows the kernel's.
     """
 
     def __init__(self, codes: dict[CodeType, str]) -> None:
@@ -108,8 +144,13 @@ class Calls:
         self._of_fixture: dict[object, set[str]] = defaultdict(set)
         self._fixtures: dict[str, list[object]] = {}
         self._called: dict[str, set[str]] = {}
+        self._known: dict[str, set[str]] = {}
         self.seconds: dict[str, float] = {}
         self.failed: list[str] = []
+
+    def known_by(self, test: str) -> set[str]:
+        """Name the modules that the module of a test knows, themselves or by what it imports."""
+        return self._known[test]
 
     def of_test(self, test: str) -> set[str]:
         """Name what a test calls, itself or by its fixtures."""
@@ -143,6 +184,11 @@ class Calls:
         assert isinstance(item, pytest.Function | pytest.DoctestItem)
         known = item._fixtureinfo.name2fixturedefs.values()
         self._fixtures[item.nodeid] = [each for several in known for each in several]
+        names = vars(item.module).values() if isinstance(item, pytest.Function) else ()
+        self._known[item.nodeid] = {
+            each.__name__ if isinstance(each, ModuleType) else getattr(each, "__module__", "")
+            for each in names
+        }
         started = time.process_time()
         try:
             with self._noted(self._called.setdefault(item.nodeid, set())):
@@ -231,7 +277,7 @@ def main() -> int:
     for test in sorted(calls.seconds, key=calls.seconds.__getitem__):
         if test not in calls.failed:
             called = calls.of_test(test)
-            within = {functions[name].__module__ for name in called}
+            within = {functions[name].__module__ for name in called} | calls.known_by(test)
             for name in called | {name for module in within for name in kernel_names[module]}:
                 callers[name].append(test)
     print(f"{len(calls.seconds)} tests, {len(calls.failed)} fail without a mutant and are left out")

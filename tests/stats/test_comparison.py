@@ -16,7 +16,9 @@ from recbias.stats.comparison import (
     effect_size,
     holm,
     paired_t,
+    resampled_tests,
     sign_test,
+    subsampled_tests,
     subsampled_wins,
     user_means,
     wilcoxon,
@@ -167,6 +169,7 @@ def test_holm_worked_example_and_order():
     """Family of four: .005 * 4, .011 * 3, .02 * 2, .04 * 1 -> .02, .033, .04, .04."""
     np.testing.assert_allclose(holm([0.02, 0.005, 0.04, 0.011]), [0.04, 0.02, 0.04, 0.033])
     np.testing.assert_allclose(holm([0.5, 0.6]), [1.0, 1.0])
+    np.testing.assert_array_equal(holm([0.7, 0.9]), [1.0, 1.0])
     np.testing.assert_allclose(holm([0.02, 0.021]), [0.04, 0.04])
 
 
@@ -341,6 +344,23 @@ def test_the_bootstrap_test_of_equal_differences():
     weights = bootstrap_weights(3, 99, rng=np.random.default_rng(1))
     assert bootstrap_test(X[:3], X[:3], weights) == 1
     assert bootstrap_test([1.1, 2.1, 3.1], [1.0, 2.0, 3.0], weights) == 0.01
+    tenths = np.full(3, 0.1)  # whose mean is not quite a tenth
+    assert tenths.mean() != 0.1
+    assert bootstrap_test(tenths, np.zeros(3), weights) == 0.01
+
+
+def test_what_only_resampled_users_give_an_error_is_tested_by_them():
+    """Standard deviation sqrt(2.5); of 5 draws one is below 0 and one is 0."""
+    drawn = np.array([-1.0, 0.0, 1.0, 2.0, 3.0])
+    statistic, p, share = resampled_tests(1.0, drawn, 4)
+    assert statistic == pytest.approx(1 / 2.5**0.5)
+    assert p == pytest.approx(2 * stats.t.sf(1 / 2.5**0.5, 3))
+    assert share == 1.0
+    assert resampled_tests(-1.0, -drawn, 4) == (-statistic, p, share)
+    assert resampled_tests(1.0, np.append(drawn, np.ones(20)), 4)[2] == pytest.approx(2 * 3 / 26)
+    assert resampled_tests(1.0, np.append(-drawn, -np.ones(20)), 4)[2] == pytest.approx(2 * 3 / 26)
+    assert resampled_tests(0.0, np.zeros(5), 4) == (0.0, 1.0, 1.0)
+    assert resampled_tests(-0.5, np.full(5, -0.5), 4) == (-np.inf, 0.0, 2 / 6)
 
 
 def sizes(tests, n_simulations=1_000, n=60):
@@ -406,8 +426,15 @@ def test_what_does_not_fit_is_refused():
     weights = bootstrap_weights(5, 9, rng=np.random.default_rng(1))
     with pytest.raises(ConfigError, match="draw of 4 users"):
         bootstrap_test(X, B, weights)
-    with pytest.raises(ConfigError, match="samples of 5 users: expected 1 to 4"):
-        subsampled_wins(X, B, size=5, n_samples=1, rng=np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    for size in (0, 5):
+        with pytest.raises(ConfigError, match=f"samples of {size} users: expected 1 to 4"):
+            subsampled_wins(X, B, size=size, n_samples=1, rng=rng)
+    for size in (1, 5):
+        with pytest.raises(ConfigError, match=f"samples of {size} users: expected 2 to 4"):
+            subsampled_tests(X, B, size=size, n_samples=1, rng=rng)
+    assert subsampled_tests(X, X, size=2, n_samples=5, rng=rng) == 0
+    assert subsampled_tests([1, 1, 1, 1.1], np.zeros(4), size=4, n_samples=5, rng=rng) == 1
     for test in (sign_test, effect_size, lambda a, b: bootstrap_test(a, b, weights)):
         with pytest.raises(ConfigError, match="undefined"):
             test([0.5, np.nan, 1, 1, 1], [1, 1, 1, 1, 1])

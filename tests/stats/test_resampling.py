@@ -13,6 +13,7 @@ from recbias.experiment.reduction import N_REPLICATES
 from recbias.metrics.aggregation import replicates
 from recbias.stats.resampling import (
     bootstrap_weights,
+    crossed_sums,
     draw_weights,
     interval,
     linear_replicates,
@@ -101,8 +102,14 @@ def test_a_sample_without_members_has_no_value():
 def test_interval_cuts_equal_tails_of_every_row():
     values = np.vstack([np.arange(1001.0), 5 - np.arange(1001.0)])
     np.testing.assert_allclose(interval(values, level=0.8), [[100, 900], [-895, -95]])
-    with pytest.raises(ConfigError, match="level 95"):
-        interval(values, level=95)
+
+
+@pytest.mark.parametrize("level", [-0.5, 0, 1, 1.5, 95])
+def test_a_level_that_is_no_coverage_is_refused(level):
+    with pytest.raises(ConfigError, match=f"level {level}"):
+        interval([0.1, 0.2], level=level)
+    with pytest.raises(ConfigError, match=f"level {level}"):
+        normal_interval(0.5, [0.1, 0.2], level=level)
 
 
 def test_infinite_replicates_leave_no_limit_where_they_decide_it():
@@ -122,8 +129,6 @@ def test_normal_interval_is_centred_on_what_was_observed():
                                rtol=0.025)  # fmt: skip
     np.testing.assert_allclose(found.mean(axis=1), [0.5, 0.0], atol=1e-12)
     assert np.isnan(normal_interval(0.5, [0.1, np.nan])).all()
-    with pytest.raises(ConfigError, match="level 95"):
-        normal_interval(0.5, [0.1, 0.2], level=95)
 
 
 @given(
@@ -142,6 +147,31 @@ def test_weighted_medians_are_those_of_repeated_values(rows, user_weights):
         repeated = [v for v, w, u in rows for _ in range(w * row[u]) if not np.isnan(v)]
         expected = median(repeated) if repeated else np.nan
         assert value == pytest.approx(expected, abs=1e-15, nan_ok=True)
+
+
+def test_a_unit_that_is_not_drawn_is_no_middle():
+    user_weights = np.array([[1, 0, 1], [1, 1, 1]])
+    found = weighted_medians(np.array([[0.0, 0.5, 2.0]]), np.ones(3), np.arange(3), user_weights)
+    np.testing.assert_array_equal(found, [[1.0, 0.5]])
+
+
+def test_a_user_who_is_not_drawn_says_nothing():
+    found = weighted_sums(np.array([[1.5, np.nan]]), np.array([[2, 0], [1, 1]]))
+    np.testing.assert_array_equal(found, [[3.0], [np.nan]])
+
+
+def test_what_is_of_no_item_is_weighted_by_its_user_alone():
+    users, items = np.array([[1, 2], [0, 3]], np.uint8), np.array([[5, 0]], np.uint8)
+    found = crossed_sums(np.array([0, 1, 1]), np.array([0, -1, -1]), np.ones(3), users, items)
+    np.testing.assert_array_equal(found, [5.0, 6.0])
+
+
+def test_linear_replicates_add_what_draws_differ_by():
+    """By the definition, where the influence of all does not sum to 0."""
+    influence, weights = np.array([[1.0, 2.0, 6.0]]), np.array([[1, 1, 1], [0, 1, 2], [3, 0, 0]])
+    expected = [4.0, 4.0 + (-1.0 + 6.0) / 3, 4.0 + (2.0 - 2.0 - 6.0) / 3]
+    found = linear_replicates(np.array([4.0]), influence, weights)
+    np.testing.assert_allclose(found, [expected], rtol=1e-12)
 
 
 def test_linear_replicates_of_a_mean_are_the_means_of_the_resampled():

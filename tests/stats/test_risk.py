@@ -128,7 +128,18 @@ def test_users_whom_nobody_serves_do_not_count(table, alpha):
     np.testing.assert_array_equal(geo_risk(more, alpha=alpha), geo_risk(table, alpha=alpha))
 
 
+@given(TABLES, ALPHAS)
+def test_rows_are_measured_one_by_one(table, alpha):
+    baseline = np.broadcast_to(table[0], table.shape)
+    for measure in (u_risk, t_risk):
+        alone = [measure(row, table[0], alpha=alpha) for row in table]
+        np.testing.assert_array_equal(measure(table, baseline, alpha=alpha), alone)
+    np.testing.assert_array_equal(standardised(table[1], table), standardised(table)[1])
+
+
 def test_equal_differences_have_no_error():
+    assert np.std([0.1, 0.1, 0.1]) > 0, "by rounding of the mean"
+    assert np.isnan(t_risk([0.1, 0.1, 0.1], [0.0, 0.0, 0.0]))
     assert t_risk([1.0, 2.0], [1.0, 2.0]) == 0
     assert np.isnan(t_risk([1.1, 2.1, 3.1], [1.0, 2.0, 3.0]))
 
@@ -141,6 +152,7 @@ def test_equal_differences_have_no_error():
     [
         (lambda: u_risk([1.0], [1.0, 2.0]), "same users"),
         (lambda: u_risk([], []), "same users"),
+        (lambda: u_risk(1.0, 1.0), "same users"),
         (lambda: u_risk([np.nan], [1.0]), "undefined"),
         (lambda: u_risk([1.0], [1.0], alpha=-1), "alpha -1"),
         (lambda: t_risk([1.0], [1.0]), "at least two"),
