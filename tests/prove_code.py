@@ -127,6 +127,8 @@ SAME: dict[tuple[str, str, str], str] = {
     ("_studentised", "spread / (n - 1)", "n - 1: -> Add"): "draws are compared with the sample",
     ("_studentised", "spread / (n - 1)", "1: -1"): "draws are compared with the sample",
     ("crossed_sums", "always =", "1: +1"): "a row that is not read",
+    ("_lacks", "else _registered(name)", "is_path(name) or"): "no registry has such a name",
+    ("check_call", "parameters +=", "len(node.arguments)"): "room for more than there are",
     ("standardised", "np.ptp(known, axis=0) == 0", "0.0: -1"): "no more of a spread than 0",
 }
 """Mutants that change nothing that is promised, by function, line and change, and why."""

@@ -35,6 +35,7 @@ from recbias.claims.assertions import assertion_standing
 from recbias.claims.checks import IDENTITIES, Check, Checks
 from recbias.claims.evidence import Evidence, NotComputed, axis_labels
 from recbias.claims.expressions import Call, walk
+from recbias.claims.judging import scorecards
 from recbias.claims.lock import criterion_digest, lock_file, locked_criteria
 from recbias.claims.reading import assertion_totals, totals
 from recbias.claims.records import criteria_of
@@ -609,6 +610,17 @@ def test_the_scorecard_lists_all_claims_and_totals_classes_apart():
 def test_a_scorecard_of_an_unknown_dataset_is_refused():
     with pytest.raises(ConfigError, match="did you mean 'ml-1m'"):
         scorecard("ml1m")
+
+
+def test_a_table_of_ones_own_has_a_scorecard_without_results_and_with_those_of_a_chapter():
+    def load(chapter, dataset):
+        return load_chapter(setup.CHAPTER, "ml-100k") if chapter == setup.CHAPTER else {}
+
+    (empty,) = scorecards(["/tables/mine.csv"], lambda *_: {}).values()
+    assert {each.verdict for each in empty if not each.claim.simulation} == {"not yet"}
+    (one,) = scorecards(["mine"], load).values()
+    found = {each.claim.topic for each in one if each.verdict in ("yes", "partly", "no")}
+    assert found >= {"design alternatives"}
 
 
 def test_cards_show_every_part_and_escape_text(verdicts):

@@ -199,6 +199,20 @@ def test_a_verdict_as_json_says_which_parts_are_core() -> None:
     assert written["details"] == {"refuted": 1}
 
 
+def test_a_verdict_as_json_numbers_its_parts_and_names_the_one_to_read_first() -> None:
+    parts = [part("holds"), part("refuted", 3), part("not testable", 4)]
+    written = by_parts(CLAIM, parts).to_dict("ml-1m")
+    assert [each["number"] for each in written["parts"]] == [1, 2, 3]
+    assert [each["reason"] for each in written["parts"]] == ["", "", "no timestamps"]
+    assert [each["measured"] for each in written["parts"]] == [True, True, False]
+    assert written["lead"] == 2
+    unsure = dataclasses.replace(parts[0], unsure="trained with one seed only: MF")
+    written = by_parts(CLAIM, [parts[2], unsure]).to_dict("ml-1m")
+    assert [each["reason"] for each in written["parts"]] == ["no timestamps", unsure.unsure]
+    assert written["lead"] == 2
+    assert by_parts(CLAIM, [parts[2]]).to_dict("ml-1m")["lead"] is None
+
+
 # -- every core assertion of the ledger ----------------------------------------------------------
 
 WITHOUT_A_PART = {

@@ -1,5 +1,7 @@
 import dataclasses
 import math
+from contextlib import suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,9 +14,10 @@ from recbias import Grid
 from recbias.book.chapters import sparsity_bias
 from recbias.book.chapters.design_alternatives import setup
 from recbias.claims import evaluation
-from recbias.claims.evidence import Evidence, NotComputed, axis_labels, axis_terms
+from recbias.claims.evidence import Evidence, NotComputed, NotTestable, axis_labels, axis_terms
 from recbias.claims.expressions import parse
 from recbias.claims.judging import load_chapter
+from recbias.claims.ledger import NEEDS
 from recbias.claims.parts import Part, combine
 from recbias.claims.quantities import (
     FAR,
@@ -663,3 +666,33 @@ def test_a_course_goes_from_its_first_to_its_last_defined_value(course, ends, mo
     record = Record.from_dict({"finds": "{first} to {last}", "value": text, "least": 0})
     scope = evaluation.Scope(Evidence({}), record, "", {})
     assert evaluation._numbers(scope, "") == ends
+
+
+@pytest.mark.parametrize("n_steps", [1, 2, 3])
+def test_a_course_has_two_places_at_least(n_steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    term, asked = parse("P[AR] of ALS along removed"), []
+
+    class Fake:
+        """A table of so many steps, of which each is its own quantity."""
+
+        def table(self, name: str, edition: str) -> SimpleNamespace:
+            asked.append((name, edition))
+            return SimpleNamespace(grid=None)
+
+        def quantity(self, step: int, system: str) -> tuple[int, str]:
+            return step, system
+
+    steps = {10 * n: n for n in range(n_steps)}
+    monkeypatch.setattr(evaluation, "axis_terms", lambda *_: steps)
+    record = Record.from_dict({"finds": "{value}", "value": 'check("n")', "least": 0})
+    scope = evaluation.Scope(Fake(), record, "", {})
+    if n_steps < 2:
+        with pytest.raises(NotTestable, match=NEEDS["pool"]):
+            scope._of_system(term, "ALS")
+    else:
+        found = scope._of_system(term, "ALS")
+        assert found == {at: (step, "ALS") for at, step in steps.items()}
+    elsewhere = dataclasses.replace(term, edition="ml-1m")
+    with suppress(NotTestable):
+        scope._of_system(elsewhere, "ALS")
+    assert [edition for _, edition in asked] == ["", "ml-1m"]
