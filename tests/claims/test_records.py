@@ -15,7 +15,7 @@ from recbias.book.chapters import sparsity_bias
 from recbias.book.chapters.design_alternatives import setup
 from recbias.claims import evaluation
 from recbias.claims.evidence import Evidence, NotComputed, NotTestable, axis_labels, axis_terms
-from recbias.claims.expressions import parse
+from recbias.claims.expressions import Term, parse
 from recbias.claims.judging import load_chapter
 from recbias.claims.ledger import NEEDS
 from recbias.claims.parts import Part, combine
@@ -39,7 +39,7 @@ from recbias.claims.quantities import (
     straightness,
 )
 from recbias.claims.records import Record, Region, read_criteria
-from recbias.claims.values import Course
+from recbias.claims.values import Course, Family
 from recbias.errors import ConfigError, StoreError
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
@@ -696,3 +696,67 @@ def test_a_course_has_two_places_at_least(n_steps: int, monkeypatch: pytest.Monk
     with suppress(NotTestable):
         scope._of_system(elsewhere, "ALS")
     assert [edition for _, edition in asked] == ["", "ml-1m"]
+
+
+def test_parts_have_the_halves_of_their_own_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fake:
+        """Results whose halves are 1 and 2, the whole 0."""
+
+        read = ("a table",)
+
+        def __init__(self, tag: int, has_drawn: bool) -> None:
+            self.tag, self.has_drawn = tag, has_drawn
+
+        def afresh(self) -> "Fake":
+            return self
+
+        def half(self, number: int) -> "Fake":
+            return Fake(1 + number, self.has_drawn)
+
+    def estimates(scope: evaluation.Scope) -> list[tuple[str, float]]:
+        return [(name, scope.evidence.tag + place) for name, place in (("A", 0.25), ("B", 0.5))]
+
+    monkeypatch.setattr(evaluation, "_estimates", estimates)
+    monkeypatch.setattr(evaluation, "_numbers", lambda _, which: {which: 1.0})
+    record = Record.from_dict({"finds": "{value}", "value": 'check("n")', "least": 0})
+    first, second = evaluation.evaluate(record, Fake(0, True), "", {})
+    assert (first.which, first.estimate, first.halves) == ("A", 0.25, (1.25, 2.25))
+    assert (second.which, second.estimate, second.halves) == ("B", 0.5, (1.5, 2.5))
+    assert (first.numbers, second.numbers) == ({"A": 1.0}, {"B": 1.0})
+    first, second = evaluation.evaluate(record, Fake(0, False), "", {})
+    assert (first.halves, second.halves) == ((0.25, 0.25), (0.5, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("text", "finds", "systems", "which", "expected"),
+    [
+        ('range(P[AR] of "*")', "{least} to {most}", [], "", {"least": 0.1, "most": 0.4}),
+        ('range(P[AR] of "*")', "{value}", [], "", {}),
+        ("P[AR] - P[1R]", "{a} and {b}", [], "", {"a": 0.3, "b": 0.2}),
+        ("P[AR] - P[1R]", "{b}", [], "", {"b": 0.2}),
+        ("P[AR] - P[1R]", "{a}", ["ALS", "Random"], "ALS", {"a": 0.3}),
+        ("P[AR] - P[1R]", "{a} and {b}", ["ALS", "Random"], "", {}),
+        ("P[AR] - P[1R] of ALS", "{a} and {b}", ["ALS", "Random"], "", {"b": 0.2}),
+        (
+            "P[AR] - P[1R]", "{least} to {most}", [], "",
+            {"least": 0.2, "most": 0.3, "a": 0.3, "b": 0.2},
+        ),
+    ],
+)  # fmt: skip
+def test_a_sentence_shows_numbers_of_its_own_terms(
+    text: str,
+    finds: str,
+    systems: list[str],
+    which: str,
+    expected: dict[str, float],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def found(_: evaluation.Scope, node: Term) -> float | Quantity | Family:
+        if node.system == "*":
+            return Family({"x": 0.2, "y": 0.4, "z": 0.1}, of_systems=True)
+        return Quantity(0.3, np.linspace(0, 1, 9)) if node.label == "AR" else 0.2
+
+    monkeypatch.setattr(evaluation.Scope, "evaluate", found)
+    raw = {"finds": finds, "value": text, "least": 0}
+    record = Record.from_dict({**raw, "systems": systems} if systems else raw)
+    assert evaluation._numbers(evaluation.Scope(Evidence({}), record, "", {}), which) == expected
