@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from recbias.claims.values import OPERATORS, Course, Family, choose, ends, lifted
+from recbias.claims.values import (
+    OPERATORS,
+    Course,
+    Family,
+    Holds,
+    _compared,
+    _joined,
+    choose,
+    ends,
+    lifted,
+)
 from recbias.errors import ConfigError
 from recbias.experiment.results import Quantity
 
@@ -16,9 +28,18 @@ WIDE = Quantity(0.3, np.linspace(0.1, 0.5, 1001))
 """Its interval goes from .11 to .49."""
 
 
+def made_anew(sign: str) -> Callable[..., Holds]:
+    """Make a comparison or a join again, as its table did when it was imported."""
+    joins = {"and": operator.and_, "or": operator.or_}
+    if sign in joins:
+        return _joined(joins[sign])
+    return _compared(larger=sign[0] == ">", equal=sign.endswith("="))
+
+
 def compared(sign: str, left: object, right: object) -> tuple[bool, bool, bool]:
     """Tell what is seen, sure and possible."""
     found = OPERATORS[sign](left, right)
+    assert made_anew(sign)(left, right) == found
     return found.seen, found.surely, found.possibly
 
 
@@ -52,9 +73,9 @@ def test_exact_numbers_are_compared_as_they_are(sign: str) -> None:
         holds = {">": left > 2, ">=": left >= 2, "<": left < 2, "<=": left <= 2}[sign]
         assert compared(sign, left, 2.0) == (holds, holds, holds)
     drawn = pd.Series([1.0, 2.0, 3.0])
-    found = OPERATORS[sign](drawn, 2.0)
-    for each in (found.seen, found.surely, found.possibly):
-        assert each.tolist() == [compared(sign, left, 2.0)[0] for left in drawn]
+    for found in (OPERATORS[sign](drawn, 2.0), made_anew(sign)(drawn, 2.0)):
+        for each in (found.seen, found.surely, found.possibly):
+            assert each.tolist() == [compared(sign, left, 2.0)[0] for left in drawn]
 
 
 def test_what_was_drawn_together_is_compared_by_its_difference() -> None:
@@ -70,8 +91,9 @@ def test_both_sides_of_and_and_or_count_for_themselves() -> None:
     for sign, expected in (("and", (True, False, True)), ("or", (True, True, True))):
         assert compared(sign, sure, open_) == expected
         assert compared(sign, open_, sure) == expected
-    with pytest.raises(ConfigError, match="a condition compares"):
-        OPERATORS["and"](sure, 1.0)
+    for wrong in ((sure, 1.0), (1.0, sure)):
+        with pytest.raises(ConfigError, match="a condition compares"):
+            OPERATORS["and"](*wrong)
 
 
 def test_members_that_both_have_are_paired_by_name() -> None:
