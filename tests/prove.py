@@ -125,7 +125,7 @@ def parts() -> dict[str, Part]:
         "course": Part(
             {
                 "class_of_a_hundred": _python("tests/prove_course.py"),
-                # From what is recorded, as the site is made: with the data all of it is trained anew.
+                # From what is recorded, as the site: with the data all of it would be trained anew.
                 **{name: ["env", "RECBIAS_DATA=", *_python("tests/prove_course.py", name)]
                    for name in default_editions(ROOT)},
             },
