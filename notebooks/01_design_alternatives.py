@@ -96,6 +96,7 @@ from recbias.book.chapters.design_alternatives.designs import every_design
 from recbias.book.chapters.design_alternatives.panels import (
     flips_quoted,
     four_designs,
+    mover_quoted,
     taus_quoted,
     winners_quoted,
 )
@@ -352,12 +353,6 @@ figures.one_ranking(measured, compared).show()
 figures.gaps(lemma).show()
 n_systems = len(measured.systems)
 taus = taus_quoted(measured)
-changes = {
-    "AI": "all items of the catalogue",
-    "NN": "a sample",
-    "1R": "one relevant item at a time",
-    "R_test": "only the user's own test ratings",
-}
 quoted = {f"flip_{name}": text for name, text in flips_quoted(measured).items()}
 quoted |= {f"tau_{label}": text for label, text in taus.items()}
 quoted |= {
@@ -366,7 +361,7 @@ quoted |= {
     "winners": winners_quoted(measured),
     "wanted": "training seeds" if seeds.few_seeds(measured) else "users",
     "own_in_worlds": own_ratings_told(truth),
-    "moves_most": changes[min(changes, key=lambda label: float(taus[label]))],
+    "moves_most": mover_quoted(taus),
     "ceiling": f"{1 / cutoff:g}",
 }
 for name, text in quoted.items():

@@ -148,3 +148,19 @@ def test_findings_of_the_chapter_can_be_read():
     assert {"POPULARITY-RANGE", "RTEST-FIRST", "UNIT-FLIPS"} <= set(
         own_findings("design alternatives")
     )
+
+
+@pytest.mark.parametrize(
+    ("taus", "expected"),
+    [
+        (("1.00", "0.80", "0.87", "-0.20"), "only the user's own test ratings"),
+        (("undefined", "0.80", "undefined", "0.90"), "a sample"),
+        (("undefined",) * 4, "nothing, as no tau is defined"),
+    ],
+)
+def test_what_moves_most_is_a_change_whose_tau_is_defined(
+    taus: tuple[str, ...], expected: str
+) -> None:
+    """On a dense table of half stars one relevant item at a time has the same P for all systems."""
+    labels = ("AI", "NN", "1R", "R_test")
+    assert panels.mover_quoted(dict(zip(labels, taus, strict=True))) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,8 +65,28 @@ def taus_quoted(results: Results) -> dict[str, str]:
         label: defined(
             tau_between(results, order, (label, str(results.metric(label, "P")))).value, ".2f"
         )
-        for label in ("AI", "NN", "1R", "R_test")
+        for label in _CHANGES
     }
+
+
+_CHANGES = {
+    "AI": "all items of the catalogue",
+    "NN": "a sample",
+    "1R": "one relevant item at a time",
+    "R_test": "only the user's own test ratings",
+}
+
+
+def mover_quoted(taus: Mapping[str, str]) -> str:
+    """Say which change moves the order most, by taus as :func:`taus_quoted` writes them.
+
+    Examples
+    --------
+    >>> mover_quoted({"AI": "1.00", "NN": "0.80", "1R": "0.87", "R_test": "undefined"})
+    'a sample'
+    """
+    known = {label: float(text) for label, text in taus.items() if text != defined(math.nan, "")}
+    return _CHANGES[min(known, key=known.__getitem__)] if known else "nothing, as no tau is defined"
 
 
 def winners_quoted(results: Results) -> str:
