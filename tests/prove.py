@@ -4,8 +4,9 @@ A part is a list of steps, each a command, and the paths that it stands on. What
 kept with its date, revision and last line in ``data/proof/PART.json``, which is committed and shown
 on the page *Proof*; all that it said is below ``_build/prove``. A step that passed is run again
 only where something that it stands on has changed since, so that a part that was stopped goes on.
-``--again`` runs it anyway; ``--stale`` only lists what is stale, and fails where anything is. A
-part that takes more than its time ends, and fails, before its next step.
+Parts share what is computed in a clone: run them one at a time. ``--again`` runs a step anyway;
+``--stale`` only lists what is stale, and fails where anything is. A part that takes more than its
+time ends, and fails, before its next step.
 """
 
 from __future__ import annotations

@@ -684,8 +684,7 @@ def test_a_course_has_two_places_at_least(n_steps: int, monkeypatch: pytest.Monk
 
     steps = {10 * n: n for n in range(n_steps)}
     monkeypatch.setattr(evaluation, "axis_terms", lambda *_: steps)
-    record = Record.from_dict({"finds": "{value}", "value": 'check("n")', "least": 0})
-    scope = evaluation.Scope(Fake(), record, "", {})
+    scope = evaluation.Scope(Fake(), Record.from_dict(GOOD), "", {})
     if n_steps < 2:
         with pytest.raises(NotTestable, match=NEEDS["pool"]):
             scope._of_system(term, "ALS")
@@ -718,7 +717,7 @@ def test_parts_have_the_halves_of_their_own_place(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(evaluation, "_estimates", estimates)
     monkeypatch.setattr(evaluation, "_numbers", lambda _, which: {which: 1.0})
-    record = Record.from_dict({"finds": "{value}", "value": 'check("n")', "least": 0})
+    record = Record.from_dict(GOOD)
     first, second = evaluation.evaluate(record, Fake(0, True), "", {})
     assert (first.which, first.estimate, first.halves) == ("A", 0.25, (1.25, 2.25))
     assert (second.which, second.estimate, second.halves) == ("B", 0.5, (1.5, 2.5))

@@ -241,7 +241,7 @@ def _page_costs(name: str, ratings: Ratings, only: str = "") -> list[tuple[str, 
         if known.cost.peak_mb == known.cost.peak_mb:
             text += f" and {_two_digits(known.cost.peak_mb / 1e3)} GB"
         if known.off_by == known.off_by:
-            text += f"; the time of a table left out of the fit was {known.off_by:.1f} times off"
+            text += f"; tables left out of the fit were up to {known.off_by:.1f} times off in time"
         tables = "1 table" if known.n_tables == 1 else f"{known.n_tables} tables"
         rows.append(("takes", f"{text} (from {tables}, {known.measured})"))
     return rows

@@ -58,6 +58,14 @@ def moved_pairs(results: Results, first: str, second: str) -> int:
     return len(opposed_pairs(*values, *drawn))
 
 
+_CHANGES = {
+    "AI": "all items of the catalogue",
+    "NN": "a sample",
+    "1R": "one relevant item at a time",
+    "R_test": "only the user's own test ratings",
+}
+
+
 def taus_quoted(results: Results) -> dict[str, str]:
     """Write Kendall's tau of the order under AR and that under each other design, by label."""
     order = ("AR", str(results.metric("AR", "P")))
@@ -67,14 +75,6 @@ def taus_quoted(results: Results) -> dict[str, str]:
         )
         for label in _CHANGES
     }
-
-
-_CHANGES = {
-    "AI": "all items of the catalogue",
-    "NN": "a sample",
-    "1R": "one relevant item at a time",
-    "R_test": "only the user's own test ratings",
-}
 
 
 def mover_quoted(taus: Mapping[str, str]) -> str:
