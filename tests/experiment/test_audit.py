@@ -100,6 +100,11 @@ def makers() -> Iterator[None]:
         return ("n",), frame, None
 
     @maker("audit", Table)
+    def overtaken(dataset: Any, *, grid: Grid) -> Any:
+        del grid  # is named in the record
+        return ("a", "size"), pd.DataFrame({"a": ["ALS"], "size": [5], "value": [1.0]}), None
+
+    @maker("audit", Table)
     def worlds(*, n_users: int, seeds: list[int]) -> Any:
         drawn = [float(stream(seed, "worlds").normal(size=n_users).mean()) for seed in seeds]
         return ("seed",), pd.DataFrame({"seed": seeds, "value": drawn}), None
@@ -320,6 +325,25 @@ def test_a_table_about_als_is_left_out_of_a_sample_on_another_processor(
     assert verify(WORLD, chosen={name: None})["values"].tolist() == [1]
     chapter.edit("together", column("frame", "value", 0, lambda value: value + 0.5), digested=True)
     assert not verify(WORLD)["agrees"].item()
+
+
+def test_als_may_be_overtaken_elsewhere_on_another_processor(
+    chapter: Chapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECBIAS_RESULTS", str(chapter.folder.parents[1]))
+    find_maker("audit/overtaken")(WORLD, grid=GRID, name=f"{CHAPTER}/overtaken")
+    chapter.keep("overtaken")
+    chapter.list_again()
+    elsewhere = column("frame", "size", 0, lambda size: size + 1)
+    chapter.edit("overtaken", elsewhere, digested=True)
+    assert not verify(WORLD)["agrees"].item()  # the twin: recorded on this processor
+    chapter.edit("overtaken", put("provenance", "blas", to=["another"]), digested=True)
+    row = verify(WORLD).iloc[0]
+    assert row["agrees"]
+    assert row["about"].startswith("differs, in 2 rows, 2 of them by no number, as it may: ALS ")
+    # Another twin: a row of another system where that of ALS was.
+    chapter.edit("overtaken", column("frame", "a", 0, lambda _: "kNN"), digested=True)
+    assert verify(WORLD)["differing"].item() == ("kNN 6: value",)
 
 
 # -- manipulations -----------------------------------------------------------------------------

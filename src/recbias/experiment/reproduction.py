@@ -231,16 +231,24 @@ def agreement(
     ('Random: value',)
     """
     beyond = found[~(found["of_bound"] <= 1)]
-    columns: dict[tuple[str, ...], list[str]] = {}
-    for row, column in zip(beyond["row"], beyond["column"], strict=True):
-        columns.setdefault(row, []).append(column)
     return Agreement(
         len(found),
         float(found["difference"].max()) if len(found) else 0.0,
         float(found["of_bound"].max()) if len(found) else 0.0,
-        tuple(": ".join(filter(None, (" ".join(row), ", ".join(columns[row])))) for row in columns),
+        _named(beyond),
         about,
         apart,
+        _named(beyond[~np.isfinite(beyond["difference"].astype(float))]),
+    )
+
+
+def _named(lines: pd.DataFrame) -> tuple[str, ...]:
+    """Name the rows of lines, each with its columns."""
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for row, column in zip(lines["row"], lines["column"], strict=True):
+        columns.setdefault(row, []).append(column)
+    return tuple(
+        ": ".join(filter(None, (" ".join(row), ", ".join(columns[row])))) for row in columns
     )
 
 

@@ -180,6 +180,8 @@ class Agreement(NamedTuple):
         What was compared, if not all of the result, and why apart.
     apart
         What was compared apart, because it is known to differ by more.
+    unmeasured
+        Of `differing` what differs by no number: rows that only one has, texts, flags, integers.
     """
 
     n_values: int
@@ -188,6 +190,7 @@ class Agreement(NamedTuple):
     differing: tuple[str, ...]
     about: str = ""
     apart: tuple[Agreement, ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
 
 def simulation_record() -> dict[str, Any]:

@@ -15,7 +15,8 @@ results, such as criteria and their lock, is checked by the room that keeps it
 * what was changed together with the list of what chapters ask for (`recbias.experiment.asked`): a
   test derives that list from the notebooks again;
 * in a table or check about systems that depend on the processor, numbers that differ where its
-  record names another one, truly or not: how much is said, and not held against it;
+  record names another one, truly or not, and rows that name such a system: how much is said, and
+  not held against it;
 * without the data, any forgery that is consistent: file, digest and manifest;
 * when a part of the systems is compared, what was edited of the others, and tables about all;
 * when results are drawn (`recbias.experiment.rotation`), what was edited of those that were not;
@@ -28,7 +29,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -130,9 +131,9 @@ def verify(
             if chosen is not None and name not in chosen:
                 continue
             stored = load_result(path, dataset=dataset)
-            moving = _other_processor(stored)
+            moving, moved = _other_processor(stored)
             if chosen is not None and moving:
-                about = f"not compared: {moving}"
+                about = f"not compared: {moved}"
                 rows.append(_row(name, Agreement(0, nan, nan, (), about=about)))
                 continue
             if systems is not None and isinstance(stored, Made) and "grid" in stored.given:
@@ -142,9 +143,8 @@ def verify(
             asked = systems if chosen is None else chosen[name]
             fresh = stored.recompute(systems=asked, workers=workers, data_dir=data_dir)
             agreement = stored.verify(fresh)
-            if moving and agreement.differing and isfinite(agreement.difference):
-                about = f"differs, by {agreement.difference:.2g} at most, as it may: {moving}"
-                agreement = Agreement(0, nan, nan, (), about=about)
+            if moving and agreement.differing:
+                agreement = _what_is_held(agreement, moving, moved)
             other = _other_dataset(stored, fresh)
             rows.append(_row(name, agreement._replace(differing=(*other, *agreement.differing))))
             rows += [_row(name, apart) for apart in agreement.apart]
@@ -163,8 +163,24 @@ def _row(name: str, agreement: Agreement) -> dict[str, Any]:
     }
 
 
-def _other_processor(stored: StoredResult) -> str:
-    """Tell why what is made of scores may differ here: those of its systems do, by processor.
+def _what_is_held(agreement: Agreement, moving: Sequence[str], moved: str) -> Agreement:
+    """Say what differs as it may, and hold the rest: rows that differ by no number and name none.
+
+    A row about the place where a system overtakes another is at another place, or not there.
+    """
+    far = (
+        f"by {agreement.difference:.2g} at most"
+        if isfinite(agreement.difference)
+        else f"in {len(agreement.differing)} rows, {len(agreement.unmeasured)} of them by no number"
+    )
+    held = tuple(row for row in agreement.unmeasured if not any(system in row for system in moving))
+    difference = inf if held else nan
+    about = f"differs, {far}, as it may: {moved}"
+    return Agreement(len(held), difference, difference, held, about=about)
+
+
+def _other_processor(stored: StoredResult) -> tuple[list[str], str]:
+    """Name the systems whose scores differ here, by processor, and tell why.
 
     How far that moves what is made of scores is not known, as it is of a grid's own values.
     """
@@ -173,9 +189,12 @@ def _other_processor(stored: StoredResult) -> str:
     moving = [system.name for system in systems if system.depends_on_processor]
     here = platform_record()
     if not moving or all(stored.provenance.get(name) == here[name] for name in ("machine", "blas")):
-        return ""
+        return [], ""
     recorded = ", ".join(map(str, stored.provenance.get("blas") or ["another processor"]))
-    return f"{', '.join(moving)} depends on the processor, and it was recorded with {recorded}"
+    return (
+        moving,
+        f"{', '.join(moving)} depends on the processor, and it was recorded with {recorded}",
+    )
 
 
 def _other_dataset(stored: StoredResult, fresh: StoredResult) -> Iterator[str]:
