@@ -440,6 +440,22 @@ def test_what_cannot_be_recorded(
     assert not kernels.parameters
 
 
+def test_a_page_runs_again_when_what_it_shows_changes(tmp_path: Path, kernels: Kernels) -> None:
+    plain = write_chapter(tmp_path, "1", name="plain")
+    shows = write_chapter(tmp_path, "1", name="proof")
+    header, rest = shows.source.read_text().split("# ---\n\n", 1)
+    pattern = "#   recbias:\n#     shows: [data/proof/*]\n"
+    shows.source.write_text(f"{header}{pattern}# ---\n\n{rest}")
+    assert (plain.shows, shows.shows) == ([], ["data/proof/*"])
+    outcome = tmp_path / "data/proof/stops.json"
+    outcome.parent.mkdir(parents=True)
+    for content, n_runs in (("{}", 2), ("{}", 2), ("[]", 3)):
+        outcome.write_text(content)
+        run_chapter(plain, "synthetic")
+        run_chapter(shows, "synthetic")
+        assert len(kernels.parameters) == n_runs
+
+
 def test_a_summary_runs_again_when_stored_results_change(tmp_path: Path, kernels: Kernels) -> None:
     chapter = write_chapter(tmp_path, "1")
     page = write_chapter(tmp_path, "1", name="page")  # without a number, but with own results

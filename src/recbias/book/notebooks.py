@@ -9,8 +9,9 @@ its cells carries the tag ``parameters``; it holds assignments of literals and n
 
 The type of a parameter is its annotation, or the type of its default. A comment may limit it, as
 above. A page whose header says ``recbias: {summary: true}`` has no results of its own: it is run
-after all others and shows what they stored. Papermill executes the chapter; the executed notebook
-is kept and used again until its code, its parameters, the package, the data or the lock change.
+after all others and shows what they stored; ``shows: [PATTERN, ...]`` names files of the clone that
+a page shows besides. Papermill executes the chapter; the executed notebook is kept and used again
+until its code, its parameters, what it shows, the package, the data or the lock change.
 Prose may change without a new run, and the sentences in it that follow verdicts (see
 `recbias.book.findings`) are put in afterwards.
 """
@@ -86,7 +87,9 @@ _INPUTS = (
     "data/recorded/**/*",
     "requirements.lock",
 )
-_NO_INPUTS = {"chapters.py", "editions.py", "options.py", "reruns.py", "sheets", "cli.py"}
+_NO_INPUTS = {
+    "chapters.py", "editions.py", "options.py", "reruns.py", "sheets", "cli.py", "__pycache__",
+}  # fmt: skip
 _KINDS: dict[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 _LIMITS = re.compile(rf"({_NUMBER}) to ({_NUMBER})(?:: *(.*))?$")
@@ -198,6 +201,11 @@ class Chapter:
     def is_summary(self) -> bool:
         """Whether it shows what other pages stored, as the scorecard does; its header says so."""
         return bool(self.notebook().metadata.get("recbias", {}).get("summary", False))
+
+    @property
+    def shows(self) -> list[str]:
+        """Patterns of files that the page shows, besides what all pages depend on."""
+        return list(self.notebook().metadata.get("recbias", {}).get("shows", []))
 
     def notebook(self) -> NotebookNode:
         """Read the source as a notebook without outputs."""
@@ -567,7 +575,8 @@ def _run_key(
     for cell in source.cells:
         if cell.cell_type == "code":
             digest.update(b"\0cell\0" + cell.source.encode())
-    inputs = [path for pattern in _INPUTS for path in sorted(chapter.root.glob(pattern))]
+    patterns = (*_INPUTS, *chapter.shows)
+    inputs = [path for pattern in patterns for path in sorted(chapter.root.glob(pattern))]
     for path in (*inputs, *(sorted(results.rglob("*")) if chapter.is_summary else ())):
         if path.is_file() and not _NO_INPUTS & {path.name, path.parent.name}:
             digest.update(f"\0{os.path.relpath(path, chapter.root)}\0".encode())
