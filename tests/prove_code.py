@@ -20,7 +20,8 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import NamedTuple
@@ -205,17 +206,35 @@ class Calls:
 
 
 _WITHOUT = ("-p", "no:cacheprovider", "-p", "no:faulthandler")
+NOT_RUN = 77
+"""How a child ends that could not run tests: pytest has no such code."""
+
+NOT_TRIED = (
+    NOT_RUN,
+    -signal.SIGKILL,
+    pytest.ExitCode.USAGE_ERROR,
+    pytest.ExitCode.NO_TESTS_COLLECTED,
+)
 
 
-def run_tests(named: Sequence[str], *plugins: object) -> int:
-    """Run tests in this process, without a word."""
+def run_tests(named: Sequence[str], *plugins: object, stop: bool = False) -> int:
+    """Run tests in this process, without a word, all or to the first that fails."""
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         return int(
-            pytest.main(
-                ["-q", "-x" if not plugins else "-q", *_WITHOUT, *named],
-                plugins=list(plugins),
-            )
+            pytest.main(["-q", *(["-x"] if stop else []), *_WITHOUT, *named], plugins=list(plugins))
         )
+
+
+class Failed:
+    """What failed: a plugin of pytest."""
+
+    def __init__(self) -> None:
+        self.tests: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what fails."""
+        if report.failed:
+            self.tests.append(report.nodeid)
 
 
 def functions_in(names: Sequence[str]) -> dict[str, FunctionType]:
@@ -238,27 +257,57 @@ def kernels_of(module: str) -> dict[FunctionType, Dispatcher]:
     return {each.py_func: each for each in members if isinstance(each, Dispatcher)}
 
 
-def dies(mutant: CodeMutant, tests: Sequence[str], seconds: float) -> bool:
-    """Say whether a test fails, or hangs, with the mutant in its place."""
+def ended(
+    tests: Sequence[str], seconds: float, mutant: CodeMutant | None = None
+) -> tuple[int, str]:
+    """Run tests in a child, with a mutant in its place or as all is; give its end, and what failed.
+
+    Its end is pytest's code, or, below 0, a signal; what failed first is empty where nothing did.
+    """
+    read, write = os.pipe()
     child = os.fork()
     if not child:
         signal.setitimer(signal.ITIMER_PROF, START + SLOWER * seconds)
         signal.alarm(WAITING)
-        status = 1
+        status, failed = NOT_RUN, Failed()
         try:
-            kernels = kernels_of(mutant.function.__module__)
-            for kernel in kernels.values() if mutant.function in kernels else ():
-                kernel._cache = NullCache()  # what is on the disk stays what it is
-                kernel._reset_overloads()
-            with mutant():
-                status = int(run_tests(tests) == 0)
+            with ExitStack() as changed:
+                if mutant is not None:
+                    kernels = kernels_of(mutant.function.__module__)
+                    for kernel in kernels.values() if mutant.function in kernels else ():
+                        kernel._cache = NullCache()  # what is on the disk stays what it is
+                        kernel._reset_overloads()
+                    changed.enter_context(mutant())
+                status = run_tests(tests, failed, stop=True)
+            os.write(write, "".join(failed.tests[:1]).encode())
         finally:
-            os._exit(1 - status if status in (0, 1) else 1)
-    _, ended = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(ended)
+            os._exit(status)
+    os.close(write)
+    with os.fdopen(read, "rb") as file:
+        first = file.read().decode()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), first
+
+
+@cache
+def passes(test: str) -> bool:
+    """Say whether a test passes in a child, as all is: one that does not notices no mutant."""
+    return ended([test], WAITING)[0] == 0
+
+
+def dies(mutant: CodeMutant, tests: Sequence[str], seconds: float) -> bool:
+    """Say whether a test fails, or hangs, with the mutant in its place, and not without it.
+
+    Raises
+    ------
+    RuntimeError
+        If tests could not be run: none was found, or memory was lacking.
+    """
+    code, failed = ended(tests, seconds, mutant)
     if code < 0:
         print(f"{signal.Signals(-code).name}: {mutant.what}: {mutant.line}", flush=True)
-    return code != 0
+    if code in NOT_TRIED:
+        raise RuntimeError(f"{mutant.what}: {mutant.line}: its tests ended with {code}")
+    return code != 0 and (not failed or passes(failed))
 
 
 def main() -> int:
