@@ -42,7 +42,8 @@ HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "_build" / "peers"
 ROWS = Path(__file__).with_suffix(".csv")
 FIELDS = (
-    "date", "ratings", "task", "toolkit", "version", "seconds", "x ours", "peak_gb", "differs",
+    "date", "revision", "data", "ratings", "task", "toolkit", "version", "seconds", "x ours",
+    "peak_gb", "differs",
 )  # fmt: skip
 ROUNDS, PATIENCE = 5, 30.0
 CUTOFFS = (1, 5, 10, 20, 50, 100)
@@ -650,9 +651,10 @@ def make_work(size, path):
     from recbias.ranking import rank_once
 
     try:
-        ratings = load_dataset({"100k": "ml-100k", "1m": "ml-1m"}[size]).ratings
+        data = {"100k": "ml-100k", "1m": "ml-1m"}[size]
+        ratings = load_dataset(data).ratings
     except (KeyError, MissingData, DataError):
-        ratings = random_ratings(np.random.default_rng(1), *SHAPES[size])
+        data, ratings = "random table", random_ratings(np.random.default_rng(1), *SHAPES[size])
     split = k_fold(ratings, 5, rng=np.random.default_rng(1))[0]
     train, test = split.train, split.test
     shape = train.n_users, train.n_items
@@ -679,7 +681,7 @@ def make_work(size, path):
     for design, candidates in zip(DESIGNS, ("AI", "TI"), strict=True):
         work[design] = ranks.lists(candidates, 100)
     np.savez(path, **work)
-    return len(ratings)
+    return data, len(ratings)
 
 
 def difference(found, ours):
@@ -708,7 +710,7 @@ def compare(size, names):
     pythons = {name: python_of(name) for name in names}
     with tempfile.TemporaryDirectory() as text:
         path = Path(text) / "work.npz"
-        n_ratings = make_work(size, path)
+        data, n_ratings = make_work(size, path)
         asked, versions, cold = {}, {}, {}
 
         def start(name):
@@ -754,7 +756,7 @@ def compare(size, names):
         for process in set(asked.values()):
             process.stdin.close()
             process.wait()
-    today = datetime.date.today().isoformat()
+    when = datetime.date.today().isoformat(), revision()
     rows = []
     for (task, name), times in (seconds | cold).items():
         found = first_values.get((task, name), {})
@@ -765,10 +767,21 @@ def compare(size, names):
         told = difference(found, ours) if found else ""
         peak = f"{peaks[task, name]:.2f}" if (task, name) in peaks else ""
         rows.append(
-            (today, n_ratings, task, name, versions[name], f"{took:.4g}", ratio, peak, told)
+            (*when, data, n_ratings, task, name, versions[name], f"{took:.4g}", ratio, peak, told)
         )
         print("  ".join(map(str, rows[-1])), flush=True)
     return rows
+
+
+def revision():
+    """Name the commit that is measured; nothing where it has changes, or is no clone."""
+
+    def git(*arguments):
+        done = subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True)
+        return None if done.returncode else done.stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "../src", ".")
+    return "" if changed else git("rev-parse", "HEAD") or ""
 
 
 def main():
@@ -787,7 +800,12 @@ def main():
         if ROWS.exists():
             with ROWS.open(newline="") as file:
                 kept = list(csv.reader(file))[1:]
-        kept = [row for row in kept if row[1] != str(rows[0][1]) or row[3] not in given.toolkits]
+        shape, toolkit = FIELDS.index("ratings"), FIELDS.index("toolkit")
+        kept = [
+            row
+            for row in kept
+            if row[shape] != str(rows[0][shape]) or row[toolkit] not in given.toolkits
+        ]
         with ROWS.open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([FIELDS, *kept, *rows])
 
