@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import socket
 import tempfile
 from typing import Any
 
@@ -58,6 +59,23 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     for name, folder in config.stash.get(_folders, {}).items():
         del os.environ[name]
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def no_other_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse this process other machines: a test that needs one fails, on all machines alike.
+
+    What a test starts is not kept from them.
+    """
+    connect = socket.socket.connect
+
+    def refuse(self: socket.socket, address: Any) -> None:
+        host = address[0] if isinstance(address, tuple) else ""
+        if host not in ("", "localhost", "::1") and not host.startswith("127."):
+            raise AssertionError(f"a test asks another machine: {host}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
 
 
 @pytest.fixture(autouse=True)

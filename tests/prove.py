@@ -1,32 +1,37 @@
 """What takes too long for each change, in parts: ``python tests/prove.py [PART ...]``.
 
 A part is a list of steps, each a command, and the paths that it stands on. What a step came to is
-kept with its date, revision and last line in ``data/proof/PART.json``, which is committed and shown
-on the page *Proof*; all that it said is below ``_build/prove``. A step that passed is run again
-only where something that it stands on has changed since, so that a part that was stopped goes on.
-Parts share what is computed in a clone: run them one at a time. ``--again`` runs a step anyway;
-``--stale`` only lists what is stale, and fails where anything is. A part that takes more than its
-time ends, and fails, before its next step.
+kept with its date, revision, last line and a digest of each of these paths in
+``data/proof/PART.json``, which is committed and shown on the page *Proof*; all that it said is
+below ``_build/prove``. A step that passed is run again only where something that it stands on has
+changed since, so that a part that was stopped goes on. Parts share what is computed in a clone: run
+them one at a time. ``--again`` runs a step anyway; ``--stale`` only lists what is stale, and fails
+where anything is. A part that takes more than its time is ended, and fails.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import datetime
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent / "site"))
 
 from odd_pages import PAGES
 from planted_grids import PLANTED
+from prove_code import ROOMS as ROOMS_OF_CODE
+from recbias.book.proof import digest_of, why_stale
 from recbias.book.site import default_editions
 from recbias.claims import claims
 from recbias.claims.records import criteria_of
@@ -39,10 +44,33 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS, KEPT = ROOT / "data/proof", ROOT / "_build/prove"
 MINUTES = 150
 SITE = "tests/site"
+CHECKS_OF_SITE = ("check_links", "check_findings", "leaks", "check_scorecard", "check_explorer",
+                  "check_guide", "check_rounds", "offline_check")  # fmt: skip
 KEPT_IN = RESULTS.relative_to(ROOT).as_posix()
 
-ROOMS_OF_CODE = ("metrics", "resampling", "verdicts")
-ROOMS = sorted(path.name for path in (ROOT / "tests").iterdir() if list(path.glob("test_*.py")))
+FOLDERS = ("tests", SITE, "tests/book/course")
+"""Where modules of tests are imported from."""
+
+PROJECT = "project"
+"""The tests of no room, which lie beside the rooms."""
+
+ROOMS = (
+    PROJECT,
+    *sorted(path.name for path in (ROOT / "tests").iterdir() if list(path.rglob("test_*.py"))),
+)
+
+LOCK = "requirements.lock"
+COMPUTES = tuple(
+    f"src/recbias/{name}"
+    for name in ("_system", "data", "protocol", "recommenders", "ranking", "theory", "metrics",
+                 "stats", "experiment", "trust", "multiverse", "audit", "claims", "errors.py")
+)  # fmt: skip
+"""All rooms below that of the book."""
+
+BOOK = (
+    "src", "book", "notebooks", "_config.yml", "_toc.yml", "data/published", "data/findings",
+    "data/recorded", "data/evaluation", "data/registry.yaml", "benchmarks/peers.csv", LOCK,
+)  # fmt: skip
 
 
 def _python(*arguments: str) -> list[str]:
@@ -54,66 +82,120 @@ def _in_turn(*commands: list[str]) -> list[str]:
     return ["sh", "-c", " && ".join(shlex.join(_python(*command)) for command in commands)]
 
 
+def _without_data(command: list[str]) -> list[str]:
+    """Have a command take what is recorded, as the site does, and train nothing anew."""
+    return ["env", "RECBIAS_DATA=", *command]
+
+
 def _claims_of(topic: str) -> list[str]:
     criteria = criteria_of(topic)
     return [claim.id for claim in claims() if claim.topic == topic and claim.id in criteria]
 
 
-def _verifiable() -> list[str]:
-    """Name what recorded results can be computed anew of: data sets that are here, simulations."""
-    return [
-        name
-        for name in listed_datasets()
-        if name == SIMULATIONS or state(dataset_info(name)) in ("present", "made here")
+def _tests_of(room: str) -> list[str]:
+    """Name the tests of a room: its folder, or the files beside the rooms."""
+    if room != PROJECT:
+        return [f"tests/{room}"]
+    return sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/test_*.py"))
+
+
+@cache
+def _named_by(path: str) -> frozenset[str]:
+    """Name the files of tests that a file imports, or names to run."""
+    names = set()
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(node.module or "")
+        elif isinstance(node, ast.Constant) and str(node.value).endswith(".py"):
+            names.add(str(node.value).removesuffix(".py"))
+    files = {f"{folder}/{name.partition('.')[0]}.py" for folder in FOLDERS for name in names}
+    return frozenset(file for file in files if (ROOT / file).is_file())
+
+
+def with_modules(*paths: str) -> tuple[str, ...]:
+    """Name tests or scripts, or folders of them, and all files of tests that they import or run."""
+    asked = [
+        file.relative_to(ROOT).as_posix()
+        for path in paths
+        for file in ([ROOT / path] if path.endswith(".py") else (ROOT / path).rglob("*.py"))
     ]
+    own, found = {*asked}, {"tests/conftest.py"}
+    while asked:
+        new = _named_by(asked.pop()) - found
+        found |= new
+        asked += new
+    return (*paths, *sorted(found - own))
 
 
 class Part(NamedTuple):
-    """What is run, and what would change its outcome; `{step}` stands for the name of a step."""
+    """What is run, and what would change its outcome.
+
+    Attributes
+    ----------
+    steps
+        Commands by name.
+    stands_on
+        Paths; `{step}` stands for the name of a step.
+    own
+        Further paths of single steps.
+    days
+        After how many a step is run again whatever it stands on; never where 0.
+    """
 
     steps: dict[str, list[str]]
     stands_on: tuple[str, ...]
+    own: dict[str, tuple[str, ...]] = {}  # noqa: RUF012 - nobody writes to it
+    days: int = 0
 
     def paths_of(self, step: str) -> tuple[str, ...]:
         """Name the paths that a step stands on."""
-        return tuple(path.format(step=step) for path in self.stands_on)
-
-
-COMPUTES = tuple(
-    f"src/recbias/{room}"
-    for room in ("data", "protocol", "recommenders", "ranking", "metrics", "stats", "experiment")
-)
-"""The rooms that values come from."""
+        return tuple(
+            dict.fromkeys(
+                [*(path.format(step=step) for path in self.stands_on), *self.own.get(step, ())]
+            )
+        )
 
 
 def parts() -> dict[str, Part]:
     """Name the parts."""
-    examples = ["-m", "pytest", "-q", "--hypothesis-profile=prove"]
+    pytest = ["-m", "pytest", "-q", "--hypothesis-profile=prove"]
+    chapters = "src/recbias/book/chapters"
+    of_rooms = {room: with_modules(*_tests_of(room)) for room in ROOMS}
+    slow = [room for room in ROOMS if any(map(_is_slow, _tests_of(room)))]
     return {
         "criteria": Part(
             {topic.replace(" ", "_"): _python("tests/prove_mutants.py", *_claims_of(topic))
              for topic in PLANTED},
-            ("src/recbias/claims", "data/published", "tests/planted_verdicts", "tests/mutants.py"),
+            (*COMPUTES, chapters, "data/published", "tests/planted_verdicts", LOCK,
+             *with_modules("tests/prove_mutants.py")),
         ),
         "checks": Part(
-            {"chapter_1": _python("-m", "pytest", "-q", "-s", "tests/prove_checks.py")},
-            ("src/recbias/book/chapters/design_alternatives", "tests/prove_checks.py"),
+            {"chapter_1": _python("-m", "pytest", "-qq", "-s", "tests/prove_checks.py")},
+            (*COMPUTES, f"{chapters}/design_alternatives", LOCK,
+             *with_modules("tests/prove_checks.py", "tests/book/chapters")),
         ),
         "code": Part(
             {room: _python("tests/prove_code.py", room) for room in ROOMS_OF_CODE},
-            tuple(f"src/recbias/{room}" for room in ("metrics", "stats", "claims")),
+            (*COMPUTES, LOCK, *with_modules("tests/prove_code.py")),
+            own={
+                name: with_modules(*(path for path in room.tests if path.startswith("tests/")))
+                for name, room in ROOMS_OF_CODE.items()
+            },
         ),
         "stops": Part(
             {"rounds": _python("tests/prove_stops.py")},
-            ("src/recbias/_system", "src/recbias/experiment", "tests/prove_stops.py"),
+            ("src", LOCK, *with_modules("tests/prove_stops.py")),
         ),
         "tables": Part(
             {page: _python("tests/prove_tables.py", "--page", page) for page in PAGES},
-            ("src/recbias/data", "src/recbias/book", "notebooks", "tests/prove_tables.py"),
+            ("src", "notebooks", "book/rerun.md", LOCK, *with_modules("tests/prove_tables.py")),
         ),
         "sizes": Part(
             {"tests_and_intervals": _python("tests/prove_sizes.py")},
-            ("src/recbias/stats", "src/recbias/metrics", "tests/prove_sizes.py"),
+            (*COMPUTES, f"{chapters}/offline_option_taxonomy", "data/recorded/ml-100k", LOCK,
+             *with_modules("tests/prove_sizes.py")),
         ),
         "audits": Part(
             {
@@ -121,37 +203,40 @@ def parts() -> dict[str, Part]:
                 "warnings": _python("tests/prove_warnings.py"),
                 "lenskit": _python("tests/prove_lenskit.py"),
             },
-            ("src/recbias/audit", "src/recbias/multiverse"),
+            (*COMPUTES, "src/recbias/cli", "book/coming_from.md", LOCK),
+            own={
+                "worlds": with_modules("tests/prove_audits.py"),
+                "warnings": with_modules("tests/prove_warnings.py"),
+                "lenskit": with_modules("tests/prove_lenskit.py"),
+            },
         ),
         "course": Part(
             {
                 "class_of_a_hundred": _python("tests/prove_course.py"),
-                # From what is recorded, as the site: with the data all of it would be trained anew.
-                **{name: ["env", "RECBIAS_DATA=", *_python("tests/prove_course.py", name)]
+                **{name: _without_data(_python("tests/prove_course.py", name))
                    for name in default_editions(ROOT)},
             },
-            ("src/recbias/book", "notebooks", "tests/prove_course.py"),
+            ("src", "notebooks", "data/published", "data/recorded", LOCK,
+             *with_modules("tests/prove_course.py")),
         ),
         "examples": Part(
-            {room: _python(*examples, f"tests/{room}") for room in ROOMS}, ("src", "tests")
+            {room: _python(*pytest, *_tests_of(room)) for room in ROOMS}, BOOK, own=of_rooms
         ),
-        # All that is recorded of what is here, which takes hours: a full run belongs here. A change
-        # has the sample that its commit draws (.ci/run).
+        # All that is recorded, which takes hours: a full run belongs here. A change has the sample
+        # that its commit draws (.ci/run).
         "recorded": Part(
             {name: _python("-m", "recbias_command", "verify", "--workers", "2", "--dataset", name)
-             for name in _verifiable()},
-            (*COMPUTES, "data/recorded/{step}"),
+             for name in listed_datasets()},
+            (*COMPUTES, chapters, "data/registry.yaml", "data/recorded/{step}", LOCK),
         ),
         # All pages and editions, of which a change has those that its commit draws.
         "site": Part(
-            {
-                "editions": _in_turn(["-m", "recbias_command", "book"], [f"{SITE}/check_same.py"]),
-                "pages": _in_turn(*(
-                    [f"{SITE}/{name}.py", "_build/site"]
-                    for name in ("check_explorer", "check_guide", "check_rounds", "offline_check")
-                )),
-            },
-            ("src", "book", "notebooks", "data/published", "data/findings", "data/recorded", SITE),
+            {"all": _without_data(_in_turn(
+                ["-m", "recbias_command", "book"],
+                *([f"{SITE}/{name}.py", "_build/site"] for name in CHECKS_OF_SITE),
+                [f"{SITE}/check_same.py"],
+            ))},
+            (*BOOK, SITE),
         ),
         # Strict: it fails where the index knows nothing of a package, which else is passed over.
         "advisories": Part(
@@ -159,10 +244,20 @@ def parts() -> dict[str, Part]:
                       "_build/advisories/bin/pip install --quiet pip-audit && "
                       "_build/advisories/bin/pip-audit --strict --disable-pip --no-deps "
                       "--requirement requirements.lock --progress-spinner off"]},
-            ("requirements.lock",),
+            (LOCK,),
+            days=30,
         ),
-        "slow": Part({"tests": _python("-m", "pytest", "-q", "-m", "slow")}, ("src", "tests")),
+        "slow": Part(
+            {room: _python(*pytest, "-m", "slow", *_tests_of(room)) for room in slow},
+            BOOK, own=of_rooms,
+        ),
     }  # fmt: skip
+
+
+def _is_slow(path: str) -> bool:
+    """Say whether a file of tests, or one of a folder, has such that take long."""
+    files = [ROOT / path] if path.endswith(".py") else (ROOT / path).rglob("test_*.py")
+    return any("pytest.mark.slow" in file.read_text(encoding="utf-8") for file in files)
 
 
 def revision() -> str:
@@ -175,74 +270,107 @@ def _git(*arguments: str) -> str | None:
     return None if done.returncode else done.stdout.strip()
 
 
-@cache
-def _changed(revision: str, paths: tuple[str, ...]) -> str:
-    """Say what has changed below paths since a revision, also what is not committed."""
-    if not revision:
-        return "run on changes that are not committed"
-    names = _git("diff", "--name-only", revision, "--", *paths)
-    if names is None:
-        return f"revision {revision[:8]} is not in this history"
-    changed = names.splitlines()
-    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-    return f"{changed[0]}{more} changed since" if changed else ""
-
-
-def kept(part: str) -> dict[str, dict[str, object]]:
-    """Read what the steps of a part came to."""
+def kept(part: str) -> dict[str, dict[str, Any]]:
+    """Read what the steps of a part came to, those that were run."""
     path = RESULTS / f"{part}.json"
-    return dict(json.loads(path.read_text())) if path.is_file() else {}
+    read = json.loads(path.read_text()) if path.is_file() else {}
+    return {step: found for step, found in read.items() if found is not None}
 
 
-def why_stale(part: str, step: str, stands_on: tuple[str, ...]) -> str:
-    """Say why a step has to be run; empty if it passed and stands."""
-    found = kept(part).get(step)
+def _digest(path: str) -> str:
+    return digest_of(ROOT, path)
+
+
+def _why_not_here(part: str, step: str) -> str:
+    """Say why a step cannot be run here: the data of what is recorded may be elsewhere."""
+    if part != "recorded" or step == SIMULATIONS:
+        return ""
+    here = state(dataset_info(step)) in ("present", "made here")
+    return "" if here else f"the data of {step} are not here"
+
+
+def _run(command: list[str], log: Path, seconds: float) -> str:
+    """Run a step; say why it failed, or nothing. What it started ends with it."""
+    paths = os.pathsep.join(str(ROOT / folder) for folder in FOLDERS)
+    environment = {**os.environ, "PYTHONPATH": paths}
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            return "" if process.wait(max(1.0, seconds)) == 0 else "failed"
+        except subprocess.TimeoutExpired:
+            return "no time left"
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def why(name: str, part: Part, step: str, digest: Callable[[str], str] = _digest) -> str:
+    """Say why a step has to be run; nothing if it passed and stands."""
+    found = kept(name).get(step)
     if found is None:
         return "never run"
     if not found["passed"]:
         return f"failed on {found['date']}"
-    return _changed(str(found["revision"]), stands_on)
+    if not found["revision"]:
+        return "run on changes that are not committed"
+    if set(found["stands_on"]) != {*part.paths_of(step)}:
+        return "what it stands on is another list now"
+    age = datetime.datetime.now(datetime.UTC).date() - datetime.date.fromisoformat(found["date"])
+    if part.days and age.days > part.days:
+        return f"{age.days} days old"
+    return why_stale(found, digest)
 
 
 def prove(name: str, part: Part, *, again: bool = False) -> list[str]:
     """Run the steps of a part, and name those that failed or had no time left."""
     start, failed = time.monotonic(), []
-    folders = ("tests", "tests/site", "tests/book/course")
-    paths = os.pathsep.join(str(ROOT / folder) for folder in folders)
-    environment = {**os.environ, "PYTHONPATH": paths}
     for step, command in part.steps.items():
-        if not again and not why_stale(name, step, part.paths_of(step)):
+        if not again and not why(name, part, step):
             print(f"{name}/{step}: passed on {kept(name)[step]['date']}, and stands")
             continue
-        if time.monotonic() - start > 60 * MINUTES:
+        if reason := _why_not_here(name, step):
+            failed.append(f"{name}/{step}: not run, {reason}")
+            continue
+        left = 60 * MINUTES - (time.monotonic() - start)
+        if left < 0:
             failed.append(f"{name}/{step}: no time left")
             continue
         print(f"{name}/{step}", flush=True)
-        begun = time.monotonic()
+        begun, paths = time.monotonic(), part.paths_of(step)
+        before = _state(paths)
         log = KEPT / name / f"{step}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("w") as file:
-            ended = subprocess.run(
-                command, cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT
-            )
-        passed = ended.returncode == 0
-        said = [line.strip() for line in log.read_text().splitlines() if line.strip()]
-        # What was run has a revision only where nothing of it was changed and not committed.
-        clean = not _git("status", "--porcelain", "--", *part.paths_of(step))
+        reason = _run(command, log, left)
+        lines = map(str.strip, log.read_text().splitlines())
+        said = [line for line in lines if any(map(str.isalnum, line))]
         found = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "revision": (_git("rev-parse", "HEAD") or "") if clean else "",
-            "passed": passed,
+            # What was run has a revision only where it was committed, and stayed so to its end.
+            "revision": before if before == _state(paths) else "",
+            "passed": not reason,
             "seconds": round(time.monotonic() - begun),
-            "said": said[-1] if said else "",
+            "said": (said[-1] if said else "") if reason != "no time left" else reason,
+            "stands_on": {path: _digest(path) for path in paths},
         }
         RESULTS.mkdir(exist_ok=True)
-        text = json.dumps({**kept(name), step: found}, indent=1, sort_keys=True) + "\n"
+        # All steps, so that the page shows those that were not run.
+        every = {each: kept(name).get(each) for each in part.steps} | {step: found}
+        text = json.dumps(every, indent=1, sort_keys=True) + "\n"
         write_atomically(RESULTS / f"{name}.json", text.encode())
-        print(f"{name}/{step}: {'passed' if passed else 'FAILED'} in {found['seconds']} s")
-        if not passed:
-            failed.append(f"{name}/{step}: see {log}")
+        print(f"{name}/{step}: {'FAILED' if reason else 'passed'} in {found['seconds']} s")
+        if reason:
+            failed.append(f"{name}/{step}: {reason}, see {log}")
     return failed
+
+
+def _state(paths: tuple[str, ...]) -> str:
+    """Name the revision that paths are at; nothing where one has changes that are not committed."""
+    changed = _git("status", "--porcelain", "--", *paths)
+    return "" if changed or changed is None else _git("rev-parse", "HEAD") or ""
 
 
 def main() -> int:
@@ -255,19 +383,20 @@ def main() -> int:
     asked = parser.parse_args()
     chosen = asked.part or list(known)
     if asked.stale:
-        stale = {
+        digest = cache(_digest)
+        reasons = {
             f"{name}/{step}": reason
             for name in chosen
             for step in known[name].steps
-            if (reason := why_stale(name, step, known[name].paths_of(step)))
+            if (reason := why(name, known[name], step, digest))
         }
-        print("\n".join(map(": ".join, stale.items())) or "nothing is stale")
-        if stale:
-            names = dict.fromkeys(step.partition("/")[0] for step in stale)
+        print("\n".join(map(": ".join, reasons.items())) or "nothing is stale")
+        if reasons:
+            names = dict.fromkeys(step.partition("/")[0] for step in reasons)
             print(
                 f'a release waits for: make prove PART="{" ".join(names)}", then commit {KEPT_IN}'
             )
-        return int(bool(stale))
+        return int(bool(reasons))
     failed = [each for name in chosen for each in prove(name, known[name], again=asked.again)]
     print("\n".join(failed) or "all passed")
     return int(bool(failed))

@@ -47,8 +47,11 @@ def prove_class() -> None:
     found = {name: (totals(of)["marks"], totals(of)["timeouts"]) for name, of in students.items()}
     assert found == expected, {name: (found[name], expected[name]) for name in found
                                if found[name] != expected[name]}  # fmt: skip
-    print(f"{len(found)} students, {len(marks)} answers: {seconds:.0f} s on two processors")
-    print(f"of these {sum(late):.0f} s for the {len(late)} that ran out of time")
+    print(
+        f"{len(found)} students, {len(marks)} answers, each with the mark that it should have: "
+        f"{seconds:.0f} s on two processors, {sum(late):.0f} of them for the {len(late)} that ran "
+        "out of time"
+    )
     assert seconds - sum(late) < MOST
 
 

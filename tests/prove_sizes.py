@@ -1,12 +1,12 @@
 """How often tests reject what is true, and intervals miss it: ``python tests/prove_sizes.py``.
 
-The differences of two systems on 500 users, those of a recorded result where its data is at hand
-(else of the synthetic world, and there too), get random signs: that is the null of all four paired
-tests, of those in which users weigh by their ratings, and, as exchanged systems, of those of
-medians. In 10,000 such samples each may reject at .05 in at most .06; sign
-and signed-rank tests are held against their exact size, which is computed by counting all patterns
-of signs. Of users drawn with replacement, the intervals of means and weighted means must cover the
-value of all users in 93.5 to 96.5 %, those of medians in 93.5 % at least.
+The differences of two systems on 500 users, of the synthetic world and then of a recorded result,
+whose data has to be at hand, get random signs: that is the null of all four paired tests, of those
+in which users weigh by their ratings, and, as exchanged systems, of those of medians. In 10,000
+such samples each may reject at .05 in at most .06; sign and signed-rank tests are held against
+their exact size, which is computed by counting all patterns of signs. Of users drawn with
+replacement, the intervals of means and weighted means must cover the value of all users in 93.5 to
+96.5 %, those of medians in 93.5 % at least.
 
 A twin of each must fail: a test that takes every user twice, and intervals of half the width.
 """
@@ -223,16 +223,17 @@ def prove(values: FloatArray, n_ratings: FloatArray) -> bool:
 
 
 def main() -> int:
-    """Draw from a world, and from what is recorded if its data is at hand; 1 if anything fails."""
+    """Draw from a world, and from what is recorded; 1 if anything fails, or its data is away."""
     print("differences in the synthetic world")
     passed = prove(*world_values())
     try:
         recorded = recorded_values()
     except MissingData as missing:
-        print(f"differences of recorded results are not drawn: {missing}")
-    else:
-        print(f"differences of {' and '.join(RECORDED[-1])} as recorded on {RECORDED[0]}")
-        passed &= prove(*recorded)
+        print(f"not proved of recorded results: {missing}")
+        return 1
+    print(f"differences of {' and '.join(RECORDED[-1])} as recorded on {RECORDED[0]}")
+    passed &= prove(*recorded)
+    print("passed" if passed else "FAILED", f"of the synthetic world, and of {RECORDED[0]}")
     return int(not passed)
 
 

@@ -7,8 +7,8 @@ by default, and what was stopped is resumed. Then a command that runs a chapter 
 three signals, and an audit is killed at as many moments, from its first cell to its page: its
 report has to be that of an audit that nobody stopped, byte by byte. Every time no process may be
 left after 5 seconds; in the end nothing half-written may be there and the digest must be that of a
-run that nobody stopped. A cluster loses so many workers and schedulers; what was finished before
-may neither be lost nor done again.
+run that nobody stopped. A cluster loses so many workers and schedulers. What a grid, a cluster
+or an audit had finished before may neither be lost nor done again.
 """
 
 from __future__ import annotations
@@ -71,7 +71,19 @@ def hidden(folder: Path) -> list[Path]:
 
 
 def artefacts(cells: Path) -> int:
-    return len(list(cells.rglob("[!.]*.parquet")))
+    return len(finished(cells))
+
+
+def finished(cells: Path) -> dict[Path, int]:
+    """Say when each artefact was written."""
+    return {path: path.stat().st_mtime_ns for path in cells.rglob("[!.]*.parquet")}
+
+
+def must_stay(what: str, before: dict[Path, int]) -> None:
+    """Demand that what was finished is there, and was not written again."""
+    for path, moment in before.items():
+        must(path.is_file(), f"{what}: {path.name} was lost")
+        must(path.stat().st_mtime_ns == moment, f"{what}: {path.name} done again")
 
 
 def stop_grids(way: str, rounds: int, table: Path, folder: Path, expected: str) -> None:
@@ -80,13 +92,14 @@ def stop_grids(way: str, rounds: int, table: Path, folder: Path, expected: str) 
     command = [sys.executable, Path(__file__).with_name("digest.py"), table, 2]
     environment = {"RECBIAS_CELLS": str(cells), "TQDM_DISABLE": "1"}
     for number in range(3 * rounds):
-        mark = folder / f"{way}-{number}"
-        wanted = artefacts(cells) + moments.randint(0, 4)
+        mark, before = folder / f"{way}-{number}", finished(cells)
+        wanted = len(before) + moments.randint(0, 4)
         process = start(command, mark, env=environment)
         while artefacts(cells) < wanted and process.poll() is None:
             time.sleep(0.001)
         time.sleep(moments.random() * (0.01 if wanted else 3))
         gone, said = stop(process, mark, way)
+        must_stay(way, before)
         if process.returncode == 0:  # it was faster
             cells = folder / f"{way}-{number}-cells"
             environment["RECBIAS_CELLS"] = str(cells)
@@ -97,8 +110,10 @@ def stop_grids(way: str, rounds: int, table: Path, folder: Path, expected: str) 
         if stopped == rounds:
             break
     must(stopped == rounds, f"{way}: stopped {stopped} times only")
+    before = finished(cells)
     process = start(command, folder / f"{way}-last", env=environment)
     output, said = process.communicate()
+    must_stay(way, before)
     must(process.returncode == 0, f"{way}: could not be resumed: {said}")
     must(output.split()[0] == expected, f"{way}: another digest after resuming")
     must(not hidden(cells), f"{way}: half-written {hidden(cells)} after resuming")
@@ -128,9 +143,7 @@ def stop_clusters(rounds: int, table: Path, folder: Path, expected: str) -> None
                     time.sleep(0.001)
                 if process.poll() is None and sum(lost.values()) < rounds:
                     name = moments.choice(sorted(cluster))
-                    finished = {
-                        path: path.stat().st_mtime_ns for path in cells.rglob("[!.]*.parquet")
-                    }
+                    before = finished(cells)
                     cluster[name].kill()
                     cluster[name].wait()
                     lost[name] = lost.get(name, 0) + 1
@@ -145,9 +158,7 @@ def stop_clusters(rounds: int, table: Path, folder: Path, expected: str) -> None
                     else:
                         cluster[name] = dask("worker", file)
                     output, said = process.communicate(timeout=180)
-                    for path, moment in finished.items():
-                        must(path.is_file(), f"cluster: {path.name} was lost with {name}")
-                        must(path.stat().st_mtime_ns == moment, f"cluster: {path.name} done again")
+                    must_stay(f"cluster without {name}", before)
                     again = process.returncode != 0
                     must(
                         not again or (name == "scheduler" and "the scheduler is gone" in said),
@@ -228,9 +239,11 @@ def stop_audits(rounds: int, folder: Path) -> None:
              f"audit: it left {left}")  # fmt: skip
         for name in left & set(expected):
             must((out / name).read_bytes() == expected[name], f"audit: {name} is half-written")
-        at.append(artefacts(cells))
+        before = finished(cells)
+        at.append(len(before))
         shutil.rmtree(out)
         found = report_of(out, cells)
+        must_stay("audit", before)
         other = [name for name in expected if found.get(name) != expected[name]]
         must(not other, f"audit: another {other} after kill {number}")
         must(not hidden(cells), f"audit: left {hidden(cells)}")
@@ -241,8 +254,7 @@ def stop_audits(rounds: int, folder: Path) -> None:
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     if not Path("/proc/self/environ").exists():
-        print("not proved: processes are found in /proc, which this system does not have")
-        return
+        sys.exit("not proved: processes are found in /proc, which this system does not have")
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
         table = golden.small_table(folder)
@@ -261,6 +273,10 @@ def main() -> None:
                 stop_commands(way, max(1, rounds // 4), table, folder)
         except FailedError as failure:
             sys.exit(f"FAILED {failure}")
+    print(
+        f"{rounds} moments of each way to stop a grid, a cluster and an audit, and "
+        f"{max(1, rounds // 4)} of a command: nothing left behind, lost or done again"
+    )
 
 
 if __name__ == "__main__":

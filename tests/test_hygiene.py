@@ -10,6 +10,7 @@ import os
 import pkgutil
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tomllib
@@ -497,6 +498,13 @@ def test_every_random_function_is_known_here() -> None:
 
 TAKE_LONG = {"trust.answer.which_metric", "audit.auditing.audit"}
 """Calls that others here are most of, for every draw that they make."""
+
+
+def test_tests_reach_no_other_machine() -> None:
+    with socket.socket() as asked, pytest.raises(AssertionError, match=r"machine: 192\.0\.2\.1"):
+        asked.connect(("192.0.2.1", 80))  # of nobody (RFC 5737)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(server.getsockname()).close()
 
 
 @pytest.mark.parametrize(

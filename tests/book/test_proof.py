@@ -3,12 +3,18 @@
 import json
 import re
 import subprocess
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import prove
+import prove_code
+from code_mutants import code_mutants
 from recbias.book import proof
+from recbias.experiment.verification import listed_datasets
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = [
@@ -34,19 +40,44 @@ def is_there(measure: str) -> bool:
     decorators = before.rsplit("\n\n\n", 1)[-1] if test else ""
     slow = re.search(r"^pytestmark = .*\n?.*pytest\.mark\.slow", text, re.MULTILINE)
     is_slow = slow is not None or "\n@pytest.mark.slow" in f"\n{decorators}"
-    return bool(found or not test) and is_slow == (kind == "slow")
+    some = not test and "pytest.mark.slow" in text  # a file of both kinds is named as both
+    return bool(found or not test) and (is_slow == (kind == "slow") or (some and kind == "slow"))
+
+
+def half_named(measures: Sequence[str]) -> list[str]:
+    """Name the files that are said to hold at every change, though not all of them does."""
+    return [
+        each
+        for each in measures
+        if each.startswith("tests/") and "::" not in each
+        and "pytest.mark.slow" in (ROOT / each).read_text()
+        and not any(other.startswith(f"slow {each}") for other in measures)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("goal", proof.goals(), ids=lambda goal: goal.name)
 def test_what_measures_a_promise_exists(goal: proof.Goal) -> None:
     assert goal.by
     assert [each for each in goal.by if not is_there(each)] == []
+    assert half_named(goal.by) == []
+
+
+def test_each_part_is_named_by_a_goal() -> None:
+    named = {each.removeprefix("prove ").partition("/")[0] for goal in proof.goals()
+             for each in goal.by if each.startswith("prove ")}  # fmt: skip
+    assert named == {*prove.parts()}
+
+
+def test_a_file_of_which_a_part_is_slow_is_noticed() -> None:
+    mixed = "tests/data/test_bad_tables.py"
+    assert half_named([mixed]) == [mixed]
+    assert half_named([mixed, f"slow {mixed}"]) == []
 
 
 @pytest.mark.parametrize(
     "name", ["ci no such step", "prove nothing", "prove stops/nothing", "tests/none.py",
              "tests/test_hygiene.py::test_nothing", "tests/experiment/test_digest.py",
-             "slow tests/test_hygiene.py",
+             "slow tests/test_errors.py",
              "tests/site/test_site.py::test_the_switch_keeps_the_page",
              "slow tests/book/test_proof.py::is_there",
              "tests/system/test_store.py::test_any_flipped_bit_is_noticed"],
@@ -55,29 +86,58 @@ def test_a_name_of_nothing_is_noticed(name: str) -> None:
     assert not is_there(name)
 
 
-def test_the_page_shows_what_failed_and_what_was_not_run(
+def test_the_page_shows_what_failed_what_was_not_run_and_what_is_stale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    folder = tmp_path / "data/proof"
+    folder.mkdir(parents=True)
+    (tmp_path / "code").write_text("one")
     found = {
         "date": "2026-11-27",
         "revision": "0123456789",
         "passed": False,
         "seconds": 120,
         "said": "<b>",
+        "stands_on": {"code": proof.digest_of(tmp_path, "code")},
     }
-    (tmp_path / "stops.json").write_text(json.dumps({"rounds": found}))
-    (tmp_path / "goals.yaml").write_text(
+    passed = {**found, "passed": True, "said": "fine"}
+    (folder / "stops.json").write_text(json.dumps({"rounds": found}))
+    (folder / "tables.json").write_text(json.dumps({"one": passed, "two": None}))
+    (folder / "goals.yaml").write_text(
         "G1: {goal: 'one `<make>`', by: [prove stops/rounds]}\n"
-        "G2: {goal: two, by: [prove sizes, slow tests/a.py]}\n"
+        "G2: {goal: two, by: [prove sizes, prove tables, slow tests/a.py]}\n"
     )
-    monkeypatch.setattr(proof, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(proof, "_folder", lambda: folder)
     page = proof.proof_html()
     assert "<td>one <code>&lt;make&gt;</code></td>" in page
     assert (
         "stops/rounds, 2026-11-27 at 01234567: <strong>failed</strong> in 2 min; &lt;b&gt;" in page
     )
     assert "sizes: <strong>not run</strong>" in page
+    assert "tables/two: <strong>not run</strong>" in page
+    assert "passed in 2 min; fine</li>" in page
     assert "at one change of six: <code>tests/<wbr>a.py</code>" in page
+    (tmp_path / "code").write_text("two")
+    again = "passed in 2 min; fine; <strong>to be run again</strong>: code changed since</li>"
+    assert again in proof.proof_html()
+
+
+def test_a_digest_is_of_names_and_contents(tmp_path: Path) -> None:
+    def digest() -> str:
+        return proof.digest_of(tmp_path, "src")
+
+    (tmp_path / "src/__pycache__").mkdir(parents=True)
+    (tmp_path / "src/a").write_text("one")
+    first = digest()
+    (tmp_path / "src/__pycache__/a.pyc").write_text("compiled")
+    (tmp_path / "src/.hidden").write_text("hidden")
+    assert digest() == first
+    (tmp_path / "src/a").rename(tmp_path / "src/b")
+    assert digest() != first
+    (tmp_path / "src/b").rename(tmp_path / "src/a")
+    (tmp_path / "src/a").write_text("two")
+    assert digest() != first
+    assert proof.digest_of(tmp_path, "none") != first
 
 
 def test_what_is_stale_says_what_to_run(
@@ -89,7 +149,7 @@ def test_what_is_stale_says_what_to_run(
     *stale, last = capsys.readouterr().out.splitlines()
     assert stale == ["sizes/tests_and_intervals: never run", "stops/rounds: never run"]
     assert 'make prove PART="sizes stops"' in last
-    monkeypatch.setattr(prove, "why_stale", lambda *_: "")
+    monkeypatch.setattr(prove, "why", lambda *_: "")
     assert prove.main() == 0
     assert capsys.readouterr().out == "nothing is stale\n"
 
@@ -101,47 +161,110 @@ def test_what_changed_since_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyP
         done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
         return done.stdout.strip()
 
+    def part(*command: str, days: int = 0, also: tuple[str, ...] = ()) -> prove.Part:
+        return prove.Part({"step": [*command], "other": ["true"]}, ("code", *also), days=days)
+
+    def why(given: prove.Part) -> str:
+        return prove.why("sizes", given, "step")
+
+    def outcome() -> dict[str, Any]:
+        return json.loads((tmp_path / "sizes.json").read_text())
+
     monkeypatch.setattr(prove, "ROOT", tmp_path)
     monkeypatch.setattr(prove, "RESULTS", tmp_path)
+    monkeypatch.setattr(prove, "KEPT", tmp_path / "kept")
     git("init", "-q")
     for name in ("code", "other"):
         (tmp_path / name).write_text("one")
         git("add", name)
         git("commit", "-qm", name)
-    at = git("rev-parse", "HEAD")
-    result = {"date": "2026-11-27", "revision": at, "passed": True}
-
-    def why(**changed: object) -> str:
-        prove._changed.cache_clear()
-        (tmp_path / "sizes.json").write_text(json.dumps({"step": {**result, **changed}}))
-        return prove.why_stale("sizes", "step", ("code",))
-
-    assert prove.why_stale("sizes", "step", ("code",)) == "never run"
-    assert why() == ""
-    assert why(passed=False) == "failed on 2026-11-27"
-    assert why(revision="0" * 40)
-    assert why(revision="") == "run on changes that are not committed"
+    fine = part("echo", "fine")
+    assert why(fine) == "never run"
+    assert prove.prove("sizes", fine) == []
+    assert outcome()["step"]["said"] == "fine"
+    assert outcome()["step"]["revision"] == git("rev-parse", "HEAD")
+    assert why(fine) == ""
     (tmp_path / "other").write_text("two")
-    assert why() == ""
+    assert why(fine) == ""
+    assert why(part("true", also=("other",))) == "what it stands on is another list now"
+    assert why(part("true", days=30)) == ""
+    (tmp_path / "sizes.json").write_text(
+        json.dumps({"step": {**outcome()["step"], "date": "2020-01-01"}})
+    )
+    assert why(part("true", days=30)).endswith("days old")
+    assert why(fine) == ""
     (tmp_path / "code").write_text("two")
-    assert why() == "code changed since"
+    assert why(fine) == "code changed since"
+    assert prove.prove("sizes", fine) == []
+    assert why(fine) == "run on changes that are not committed"
     git("commit", "-qam", "changed")
-    assert why() == "code changed since"
-    assert why(revision=git("rev-parse", "HEAD")) == ""
+    prove.prove("sizes", part("sh", "-c", "echo three > code"), again=True)
+    assert outcome()["step"]["revision"] == ""  # it was changed while it ran
+    git("checkout", "-q", "code")
+    (failed,) = prove.prove("sizes", part("false"), again=True)
+    assert failed.startswith("sizes/step: failed")
+    assert why(fine).startswith("failed on ")
+    assert outcome()["other"]["passed"]
 
 
-def test_a_step_of_recorded_results_stands_on_its_own() -> None:
+def test_a_step_that_takes_too_long_is_ended_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prove, "RESULTS", tmp_path)
+    monkeypatch.setattr(prove, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(prove, "MINUTES", 0.01)
+    (tmp_path / "wait.sh").write_text(f"(sleep 5; touch {tmp_path}/late) & sleep 5")
+    steps = {"one": ["sh", str(tmp_path / "wait.sh")], "two": ["true"]}
+    one, two = prove.prove("sizes", prove.Part(steps, ("README.md",)))
+    assert (one.split(",")[0], two) == ("sizes/one: no time left", "sizes/two: no time left")
+    kept = json.loads((tmp_path / "sizes.json").read_text())
+    assert (kept["one"]["said"], kept["two"]) == ("no time left", None)
+    time.sleep(5)
+    assert not (tmp_path / "late").exists()
+
+
+def test_recorded_results_of_absent_data_are_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {*prove.parts()["recorded"].steps} == {*listed_datasets()}
+    monkeypatch.setattr(prove, "state", lambda _: "missing")
+    part = prove.Part({"ml-1m": ["false"]}, ("README.md",))
+    monkeypatch.setattr(prove, "kept", lambda _: {})
+    assert prove.prove("recorded", part) == [
+        "recorded/ml-1m: not run, the data of ml-1m are not here"
+    ]
+
+
+def test_a_step_stands_on_what_it_runs() -> None:
     recorded = prove.parts()["recorded"]
     assert "data/recorded/coat" in recorded.paths_of("coat")
     assert "src/recbias/ranking" in recorded.paths_of("coat")
     assert not any("data/recorded/ml-1m" in path for path in recorded.paths_of("coat"))
-    every = [
-        path
-        for part in prove.parts().values()
-        for step in part.steps
-        for path in part.paths_of(step)
-    ]
-    assert not any("{" in path for path in every)
+    for name, part in prove.parts().items():
+        for step, command in part.steps.items():
+            paths = part.paths_of(step)
+            assert [path for path in paths if not (ROOT / path).exists()] == [], (name, step)
+            run = [each for each in command if re.fullmatch(r"tests/[\w/]+(\.py)?", each)]
+            assert {*run} <= {*paths}, (name, step)
+            assert prove.LOCK in paths
+    stops = prove.parts()["stops"].paths_of("rounds")
+    assert {"tests/digest.py", "tests/audited.py", "tests/conftest.py"} <= {*stops}
+    assert "tests/metrics" in prove.parts()["code"].paths_of("metrics")
+    assert "tests/metrics" not in prove.parts()["code"].paths_of("verdicts")
+
+
+def test_a_mutant_dies_by_tests_that_pass_without_it(tmp_path: Path) -> None:
+    def double(number: int) -> int:
+        return 2 * number
+
+    for name, body in (("good", "one == 1"), ("bad", "one == 2")):
+        (tmp_path / f"test_{name}.py").write_text(
+            f"def test_one():\n    one = 1\n    assert {body}"
+        )
+    good, bad = (f"{tmp_path}/test_{name}.py::test_one" for name in ("good", "bad"))
+    (mutant, *_) = code_mutants("double", double)
+    assert not prove_code.dies(mutant, [good], 1)
+    assert not prove_code.dies(mutant, [bad], 1)  # it fails as all is
+    with pytest.raises(RuntimeError, match="its tests ended with 4"):
+        prove_code.dies(mutant, [f"{tmp_path}/test_good.py::test_none"], 1)
 
 
 def test_speed_says_what_was_met_and_what_was_missed(tmp_path: Path) -> None:
@@ -153,10 +276,10 @@ def test_speed_says_what_was_met_and_what_was_missed(tmp_path: Path) -> None:
         "all from ranks,recbias,6.5,1.00,",
     ]  # fmt: skip
     lines = [
-        f"2026-11-27,100,{task},{toolkit},1,{seconds},{ratio},0.3,{differs}"
+        f"2026-11-27,0123456789,toy,100,{task},{toolkit},1,{seconds},{ratio},0.3,{differs}"
         for task, toolkit, seconds, ratio, differs in (row.split(",") for row in rows)
     ]
-    head = "date,ratings,task,toolkit,version,seconds,x ours,peak_gb,differs"
+    head = "date,revision,data,ratings,task,toolkit,version,seconds,x ours,peak_gb,differs"
     path.write_text("\n".join([head, *lines]))
     page = proof.speed_html(path)
     assert "ranx 12 times: met<br>pytrec_eval 8 times: <strong>missed</strong>" in page
@@ -165,3 +288,5 @@ def test_speed_says_what_was_met_and_what_was_missed(tmp_path: Path) -> None:
     assert "pytrec_eval, 30 metrics from lists, containers ready: &lt;b&gt; by 2; " in page
     assert "NumPy, lists of 10 items for all users: 0.5 % of the places" in page
     assert "recbias, lists" not in page
+    assert "<h3>100 ratings: toy</h3>" in page
+    assert "<p>2026-11-27 at 01234567. " in page

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +17,7 @@ import yaml
 from recbias._system.places import clone_root
 from recbias.errors import MissingData
 
-__all__ = ["Goal", "goals", "outcomes", "proof_html", "speed_html"]
+__all__ = ["Goal", "digest_of", "goals", "outcomes", "proof_html", "speed_html", "why_stale"]
 
 WORK = {
     "product": "the product of 50 factors alone",
@@ -80,7 +82,7 @@ def goals() -> list[Goal]:
     return [Goal(name, each["goal"], tuple(each["by"])) for name, each in read.items()]
 
 
-def outcomes(folder: Path | None = None) -> dict[str, Mapping[str, Any]]:
+def outcomes(folder: Path | None = None) -> dict[str, Mapping[str, Any] | None]:
     """Read what the steps of ``make prove`` came to, by ``PART/STEP``.
 
     Parameters
@@ -91,8 +93,9 @@ def outcomes(folder: Path | None = None) -> dict[str, Mapping[str, Any]]:
     Returns
     -------
     dict
-        Of each step that was run ``date``, ``revision``, ``passed``, ``seconds``, and ``said``, the
-        last line of what it printed.
+        Of each step ``date``, ``revision``, ``passed``, ``seconds``, ``said``, the last line of
+        what it printed, and ``stands_on``, a digest of each path that it stands on; None of a step
+        that was not run. Of a part of which nothing was run there is nothing.
 
     Raises
     ------
@@ -106,12 +109,52 @@ def outcomes(folder: Path | None = None) -> dict[str, Mapping[str, Any]]:
     }
 
 
+def digest_of(root: Path, path: str) -> str:
+    """Digest a file, or all files of a folder and their names; but for hidden and compiled ones.
+
+    Parameters
+    ----------
+    root
+        Of the clone.
+    path
+        Within it. One that is not there has a digest too.
+    """
+    top, found = root / path, hashlib.sha256()
+    for file in sorted(top.rglob("*")) if top.is_dir() else [top]:
+        inner = file.relative_to(root)
+        if file.is_file() and not any(
+            each.startswith((".", "__pycache__")) for each in inner.parts
+        ):
+            found.update(f"{inner.as_posix()}\n".encode())
+            found.update(hashlib.sha256(file.read_bytes()).digest())
+    return found.hexdigest()[:16]
+
+
+def why_stale(outcome: Mapping[str, Any], digest: Callable[[str], str]) -> str:
+    """Name what a step stands on and has changed since; nothing if all is as it was.
+
+    Parameters
+    ----------
+    outcome
+        Of `outcomes`.
+    digest
+        Gives the digest of a path as it is now (`digest_of`).
+    """
+    changed = [path for path, before in outcome["stands_on"].items() if digest(path) != before]
+    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+    return f"{changed[0]}{more} changed since" if changed else ""
+
+
 def _breaking(path: str) -> str:
     """Write a path that goes on in the next line where the column ends."""
     return re.sub("(/|::|_)", r"\1<wbr>", escape(path))
 
 
-def _measured(measures: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _measured(
+    measures: Sequence[str],
+    known: Mapping[str, Mapping[str, Any] | None],
+    digest: Callable[[str], str],
+) -> Iterator[str]:
     slow = [each for each in measures if each.startswith("slow ")]
     always = [each for each in measures if not each.startswith(("prove ", "slow "))]
     for when, those in (("at every change", always), ("at one change of six", slow)):
@@ -131,11 +174,15 @@ def _measured(measures: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -
         if not steps:
             yield f"<code>make prove</code>, {escape(name)}: <strong>not run</strong>"
         for step in steps:
-            found = known[step]
+            if (found := known[step]) is None:
+                yield f"{escape(step)}: <strong>not run</strong>"
+                continue
             outcome = "passed" if found["passed"] else "<strong>failed</strong>"
+            stale = why_stale(found, digest)
             yield (
                 f"{escape(step)}, {found['date']} at {found['revision'][:8] or 'no commit'}: "
                 f"{outcome} in {found['seconds'] / 60:.0f} min; {escape(found['said'])}"
+                + (f"; <strong>to be run again</strong>: {escape(stale)}" if stale else "")
             )
 
 
@@ -152,10 +199,10 @@ def proof_html() -> str:
     MissingData
         Outside a clone.
     """
-    known = outcomes()
+    known, digest = outcomes(), cache(partial(digest_of, _folder().parents[1]))
     rows = "".join(
         f"<tr><th>{goal.name}</th><td>{_with_code(goal.goal)}</td><td><ul>"
-        + "".join(f"<li>{said}</li>" for said in _measured(goal.by, known))
+        + "".join(f"<li>{said}</li>" for said in _measured(goal.by, known, digest))
         + "</ul></td></tr>"
         for goal in goals()
     )
@@ -237,10 +284,14 @@ def speed_html(path: Path | None = None) -> str:
             for row in of_size
             if row["task"] in WORK and (told := _differs(row["differs"]))
         )
-        dates = ", ".join(sorted({row["date"] for row in of_size}))
+        dates = ", ".join(
+            sorted({f"{row['date']} at {row['revision'][:8] or 'no commit'}" for row in of_size})
+        )
+        data = ", ".join(sorted({row["data"] for row in of_size}))
         tables.append(
-            f"<h3>{n_ratings:,} ratings</h3><table class='proof'><thead><tr><th></th>"
-            "<th>recbias</th><th>times as long elsewhere</th><th>goal</th></tr></thead>"
+            f"<h3>{n_ratings:,} ratings: {escape(data)}</h3>"
+            "<table class='proof'><thead><tr><th></th><th>recbias</th>"
+            "<th>times as long elsewhere</th><th>goal</th></tr></thead>"
             f"<tbody>{''.join(body)}</tbody></table><p>{dates}. Every other value is the same to "
             f"1e-9, but for: {'; '.join(differs) or 'none'}.</p>"
         )
