@@ -540,8 +540,10 @@ def test_verify_lists_every_result_and_ends_with_1_if_one_differs(
             for title in ("01_x/systems: 9 values", "01_x/systems: ALS (why): 3 values")
         ]
         assert lines[2] == "synthetic: 01_x/all: not compared"
-        ends = [line.endswith("DIFFERS a; b; c; d; e; and 2 more") for line in lines[3:]]
+        ends = [line.endswith("DIFFERS a; b; c; d; e; and 2 more") for line in lines[3:-1]]
         assert ends == [True] * code
+        told = f"{3 + code} comparisons of {12 + 9 * code} values: 2 agree, {code} differ"
+        assert lines[-1] == f"{told}, 1 not held"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -653,6 +654,7 @@ def verify(
     for foundation, problem in broken.items():
         click.echo(f"{foundation}: DIFFERS {problem}")
     agrees = not broken
+    ends, n_values = Counter[str](), 0
     here, lacks = [], {}
     for name in names or listed_datasets():
         if name == SIMULATIONS:  # all of their systems share a world: no sample of them is shorter
@@ -693,7 +695,11 @@ def verify(
             if row["recorded"] in broken:  # said already, and of no data set
                 continue
             agrees &= bool(row["agrees"])
+            ends["differ" if not row["agrees"] else "agree" if row["values"] else "not held"] += 1
+            n_values += row["values"]
             click.echo(f"{name}: {_verified(row)}")
+    told = ", ".join(f"{ends[end]} {end}" for end in ("agree", "differ", "not held"))
+    click.echo(f"{ends.total()} comparisons of {n_values:,} values: {told}")
     if not agrees:
         raise SystemExit(1)
 
