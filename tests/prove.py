@@ -1,4 +1,4 @@
-"""What takes too long for each change, in parts: ``python tests/prove.py [PART ...]``.
+"""What takes too long for each change, in parts: ``python tests/prove.py [PART[/STEP] ...]``.
 
 A part is a list of steps, each a command, and the paths that it stands on. What a step came to is
 kept with its date, revision, last line and a digest of each of these paths in
@@ -21,7 +21,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -326,10 +326,10 @@ def why(name: str, part: Part, step: str, digest: Callable[[str], str] = _digest
     return why_stale(found, digest)
 
 
-def prove(name: str, part: Part, *, again: bool = False) -> list[str]:
-    """Run the steps of a part, and name those that failed or had no time left."""
+def prove(name: str, part: Part, steps: Iterable[str], *, again: bool = False) -> list[str]:
+    """Run steps of a part, and name those that failed or had no time left."""
     start, failed = time.monotonic(), []
-    for step, command in part.steps.items():
+    for step in steps:
         if not again and not why(name, part, step):
             print(f"{name}/{step}: passed on {kept(name)[step]['date']}, and stands")
             continue
@@ -344,7 +344,7 @@ def prove(name: str, part: Part, *, again: bool = False) -> list[str]:
         begun, paths = time.monotonic(), part.paths_of(step)
         before = _state(paths)
         log = KEPT / name / f"{step}.log"
-        reason = _run(command, log, left)
+        reason = _run(part.steps[step], log, left)
         lines = map(str.strip, log.read_text().splitlines())
         said = [line for line in lines if any(map(str.isalnum, line))]
         found = {
@@ -377,18 +377,26 @@ def main() -> int:
     """Run parts, all if none is named."""
     known = parts()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("part", nargs="*", choices=[*known, []], help=f"of {', '.join(known)}")
+    every = [f"{name}/{step}" for name, part in known.items() for step in part.steps]
+    parser.add_argument(
+        "part", nargs="*", choices=[*known, *every, []], metavar="PART[/STEP]",
+        help=f"of {', '.join(known)}",
+    )  # fmt: skip
     parser.add_argument("--again", action="store_true", help="also what passed and stands")
     parser.add_argument("--stale", action="store_true", help="only list what has to be run")
     asked = parser.parse_args()
-    chosen = asked.part or list(known)
+    chosen = {
+        (name, step): known[name]
+        for each in asked.part or list(known)
+        for name, _, only in [each.partition("/")]
+        for step in ([only] if only else known[name].steps)
+    }
     if asked.stale:
         digest = cache(_digest)
         reasons = {
             f"{name}/{step}": reason
-            for name in chosen
-            for step in known[name].steps
-            if (reason := why(name, known[name], step, digest))
+            for (name, step), part in chosen.items()
+            if (reason := why(name, part, step, digest))
         }
         print("\n".join(map(": ".join, reasons.items())) or "nothing is stale")
         if reasons:
@@ -397,7 +405,13 @@ def main() -> int:
                 f'a release waits for: make prove PART="{" ".join(names)}", then commit {KEPT_IN}'
             )
         return int(bool(reasons))
-    failed = [each for name in chosen for each in prove(name, known[name], again=asked.again)]
+    failed = [
+        each
+        for name in dict.fromkeys(name for name, _ in chosen)
+        for each in prove(
+            name, known[name], [step for part, step in chosen if part == name], again=asked.again
+        )
+    ]
     print("\n".join(failed) or "all passed")
     return int(bool(failed))
 

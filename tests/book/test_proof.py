@@ -154,6 +154,20 @@ def test_what_is_stale_says_what_to_run(
     assert capsys.readouterr().out == "nothing is stale\n"
 
 
+def test_a_step_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    run: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(
+        prove, "prove", lambda name, _, steps, **__: run.append((name, [*steps])) or []
+    )
+    named = ["recorded/ml-1m", "stops", "recorded/coat"]
+    monkeypatch.setattr("sys.argv", ["prove.py", *named])
+    assert prove.main() == 0
+    assert run == [("recorded", ["ml-1m", "coat"]), ("stops", ["rounds"])]
+    monkeypatch.setattr("sys.argv", ["prove.py", "recorded/none"])
+    with pytest.raises(SystemExit):
+        prove.main()
+
+
 def test_what_changed_since_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def git(*arguments: str) -> str:
         person = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
@@ -180,7 +194,7 @@ def test_what_changed_since_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyP
         git("commit", "-qm", name)
     fine = part("echo", "fine")
     assert why(fine) == "never run"
-    assert prove.prove("sizes", fine) == []
+    assert prove.prove("sizes", fine, ["step"]) == []
     assert outcome()["step"]["said"] == "fine"
     assert outcome()["step"]["revision"] == git("rev-parse", "HEAD")
     assert why(fine) == ""
@@ -195,16 +209,16 @@ def test_what_changed_since_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert why(fine) == ""
     (tmp_path / "code").write_text("two")
     assert why(fine) == "code changed since"
-    assert prove.prove("sizes", fine) == []
+    assert prove.prove("sizes", fine, ["step"]) == []
     assert why(fine) == "run on changes that are not committed"
     git("commit", "-qam", "changed")
-    prove.prove("sizes", part("sh", "-c", "echo three > code"), again=True)
+    prove.prove("sizes", part("sh", "-c", "echo three > code"), ["step"], again=True)
     assert outcome()["step"]["revision"] == ""  # it was changed while it ran
     git("checkout", "-q", "code")
-    (failed,) = prove.prove("sizes", part("false"), again=True)
+    (failed,) = prove.prove("sizes", part("false"), ["step"], again=True)
     assert failed.startswith("sizes/step: failed")
     assert why(fine).startswith("failed on ")
-    assert outcome()["other"]["passed"]
+    assert outcome()["other"] is None
 
 
 def test_a_step_that_takes_too_long_is_ended_with_all_that_it_started(
@@ -215,7 +229,7 @@ def test_a_step_that_takes_too_long_is_ended_with_all_that_it_started(
     monkeypatch.setattr(prove, "MINUTES", 0.01)
     (tmp_path / "wait.sh").write_text(f"(sleep 5; touch {tmp_path}/late) & sleep 5")
     steps = {"one": ["sh", str(tmp_path / "wait.sh")], "two": ["true"]}
-    one, two = prove.prove("sizes", prove.Part(steps, ("README.md",)))
+    one, two = prove.prove("sizes", prove.Part(steps, ("README.md",)), steps)
     assert (one.split(",")[0], two) == ("sizes/one: no time left", "sizes/two: no time left")
     kept = json.loads((tmp_path / "sizes.json").read_text())
     assert (kept["one"]["said"], kept["two"]) == ("no time left", None)
@@ -228,7 +242,7 @@ def test_recorded_results_of_absent_data_are_not_forgotten(monkeypatch: pytest.M
     monkeypatch.setattr(prove, "state", lambda _: "missing")
     part = prove.Part({"ml-1m": ["false"]}, ("README.md",))
     monkeypatch.setattr(prove, "kept", lambda _: {})
-    assert prove.prove("recorded", part) == [
+    assert prove.prove("recorded", part, part.steps) == [
         "recorded/ml-1m: not run, the data of ml-1m are not here"
     ]
 
