@@ -698,8 +698,9 @@ def verify(
             ends["differ" if not row["agrees"] else "agree" if row["values"] else "not held"] += 1
             n_values += row["values"]
             click.echo(f"{name}: {_verified(row)}")
-    told = ", ".join(f"{ends[end]} {end}" for end in ("agree", "differ", "not held"))
-    click.echo(f"{ends.total()} comparisons of {n_values:,} values: {told}")
+    if ends:
+        told = ", ".join(f"{ends[end]} {end}" for end in ("agree", "differ", "not held"))
+        click.echo(f"{ends.total()} comparisons of {n_values:,} values: {told}")
     if not agrees:
         raise SystemExit(1)
 
