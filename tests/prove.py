@@ -260,9 +260,10 @@ def _is_slow(path: str) -> bool:
     return any("pytest.mark.slow" in file.read_text(encoding="utf-8") for file in files)
 
 
-def revision() -> str:
-    """Name the state of the tree; empty where it has changes that are not committed."""
-    return "" if _git("status", "--porcelain") else _git("rev-parse", "HEAD") or ""
+def revision(*paths: str) -> str:
+    """Name the revision that paths, or all, are at; nothing where a change is not committed."""
+    changed = _git("status", "--porcelain", "--", *paths)
+    return "" if changed or changed is None else _git("rev-parse", "HEAD") or ""
 
 
 def _git(*arguments: str) -> str | None:
@@ -290,7 +291,7 @@ def _why_not_here(part: str, step: str) -> str:
 
 
 def _run(command: list[str], log: Path, seconds: float) -> str:
-    """Run a step; say why it failed, or nothing. What it started ends with it."""
+    """Run a step; say why it failed, or nothing. One that is ended takes its group with it."""
     paths = os.pathsep.join(str(ROOT / folder) for folder in FOLDERS)
     environment = {**os.environ, "PYTHONPATH": paths}
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -342,7 +343,7 @@ def prove(name: str, part: Part, steps: Iterable[str], *, again: bool = False) -
             continue
         print(f"{name}/{step}", flush=True)
         begun, paths = time.monotonic(), part.paths_of(step)
-        before = _state(paths)
+        before = revision(*paths)
         log = KEPT / name / f"{step}.log"
         reason = _run(part.steps[step], log, left)
         lines = map(str.strip, log.read_text().splitlines())
@@ -350,7 +351,7 @@ def prove(name: str, part: Part, steps: Iterable[str], *, again: bool = False) -
         found = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
             # What was run has a revision only where it was committed, and stayed so to its end.
-            "revision": before if before == _state(paths) else "",
+            "revision": before if before == revision(*paths) else "",
             "passed": not reason,
             "seconds": round(time.monotonic() - begun),
             "said": (said[-1] if said else "") if reason != "no time left" else reason,
@@ -365,12 +366,6 @@ def prove(name: str, part: Part, steps: Iterable[str], *, again: bool = False) -
         if reason:
             failed.append(f"{name}/{step}: {reason}, see {log}")
     return failed
-
-
-def _state(paths: tuple[str, ...]) -> str:
-    """Name the revision that paths are at; nothing where one has changes that are not committed."""
-    changed = _git("status", "--porcelain", "--", *paths)
-    return "" if changed or changed is None else _git("rev-parse", "HEAD") or ""
 
 
 def main() -> int:

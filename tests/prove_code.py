@@ -135,7 +135,19 @@ SAME: dict[tuple[str, str, str], str] = {
 """Mutants that change nothing that is promised, by function, line and change, and why."""
 
 
-class Calls:
+class Failed:
+    """What failed: a plugin of pytest."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what fails."""
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+
+class Calls(Failed):
     """Which functions each test calls, and how long it takes: a plugin of pytest.
 
     What a fixture of a whole module calls is called once, and counts for each test that has it. No
@@ -143,13 +155,13 @@ class Calls:
     """
 
     def __init__(self, codes: dict[CodeType, str]) -> None:
+        super().__init__()
         self._codes = codes
         self._of_fixture: dict[object, set[str]] = defaultdict(set)
         self._fixtures: dict[str, list[object]] = {}
         self._called: dict[str, set[str]] = {}
         self._known: dict[str, set[str]] = {}
         self.seconds: dict[str, float] = {}
-        self.failed: list[str] = []
 
     def known_by(self, test: str) -> set[str]:
         """Name the modules that the module of a test knows, themselves or by what it imports."""
@@ -199,11 +211,6 @@ class Calls:
         finally:
             self.seconds[item.nodeid] = time.process_time() - started
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what fails as the code is."""
-        if report.failed:
-            self.failed.append(report.nodeid)
-
 
 _WITHOUT = ("-p", "no:cacheprovider", "-p", "no:faulthandler")
 NOT_RUN = 77
@@ -223,18 +230,6 @@ def run_tests(named: Sequence[str], *plugins: object, stop: bool = False) -> int
         return int(
             pytest.main(["-q", *(["-x"] if stop else []), *_WITHOUT, *named], plugins=list(plugins))
         )
-
-
-class Failed:
-    """What failed: a plugin of pytest."""
-
-    def __init__(self) -> None:
-        self.tests: list[str] = []
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what fails."""
-        if report.failed:
-            self.tests.append(report.nodeid)
 
 
 def functions_in(names: Sequence[str]) -> dict[str, FunctionType]:
@@ -279,13 +274,15 @@ def ended(
                         kernel._reset_overloads()
                     changed.enter_context(mutant())
                 status = run_tests(tests, failed, stop=True)
-            os.write(write, "".join(failed.tests[:1]).encode())
+            os.write(write, "".join(failed.failed[:1]).encode())
         finally:
             os._exit(status)
     os.close(write)
-    with os.fdopen(read, "rb") as file:
-        first = file.read().decode()
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), first
+    _, status = os.waitpid(child, 0)
+    os.set_blocking(read, False)  # what the child left running may hold the other end
+    with os.fdopen(read, "rb", buffering=0) as file:
+        first = file.read() or b""
+    return os.waitstatus_to_exitcode(status), first.decode()
 
 
 @cache

@@ -78,7 +78,8 @@ Scalar = bool | int | float | str
 Value = Scalar | None | Sequence[Scalar]
 
 # What a run depends on besides its code, parameters and data. Recorded results of all data sets:
-# a page may quote another edition's. Not the modules that no chapter can import.
+# a page may quote another edition's. Not the modules that no chapter can import, nor what is
+# compiled.
 _INPUTS = (
     "src/**/*.py",
     "data/registry*",

@@ -92,7 +92,8 @@ def verify(
         Compute only these results, by name: of a grid the systems that are named, all else as a
         whole. A table or check about systems that depend on the processor is left out where it was
         recorded on another one, and its row says so. None = all results, these too: where one of
-        them differs, its row says by how much, and agrees.
+        them differs, its row says by how much, and agrees, but for what differs by no number in
+        rows that name no such system.
     workers, data_dir
         As in :func:`recbias.experiment.run.run`.
     cells
