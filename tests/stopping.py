@@ -65,14 +65,12 @@ def wait_for(fact: Callable[[], object], seconds: float) -> bool:
 
 def dask(kind: str, file: Path) -> subprocess.Popen[bytes]:
     """Start a scheduler, or a worker of it, as a batch system does: a process that ends alone."""
-    of_kind = {
-        "scheduler": ["--no-dashboard"],
-        "worker": ["--no-dashboard", "--no-nanny", "--nthreads", "1", "--death-timeout", "20",
-                   "--local-directory", str(file.parent)],
-    }  # fmt: skip
-    module = f"distributed.cli.dask_{kind}"
+    arguments = ["--no-dashboard", "--host", "127.0.0.1", "--scheduler-file", str(file)]
+    if kind == "worker":
+        arguments += ["--no-nanny", "--nthreads", "1", "--death-timeout", "20",
+                      "--local-directory", str(file.parent)]  # fmt: skip
     return subprocess.Popen(
-        [sys.executable, "-m", module, *of_kind[kind], "--scheduler-file", str(file)],
+        [sys.executable, "-m", f"distributed.cli.dask_{kind}", *arguments],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
