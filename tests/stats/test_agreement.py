@@ -186,6 +186,10 @@ def test_what_does_not_vary_is_exact_and_what_is_undefined_counts_for_nothing():
     steady = np.array(with_nan)[:, None] + np.zeros((3, 9))
     assert tau_interval(with_nan, with_nan, steady, steady) == (-1 / 3, 1.0)
     whole, steady = np.arange(3.0), np.arange(3.0)[:, None] + np.zeros((3, 9))
+    # With one known system no pair is left, and with none no system either.
+    for known in (1, 0):
+        few = np.where(np.arange(3) < known, 1.0, np.nan)
+        assert tau_interval(few, few, *2 * [few[:, None] + np.zeros((3, 9))]) == (-1.0, 1.0)
     with_one = np.where(np.arange(27).reshape(3, 9) == 4, np.nan, steady)
     assert tau_interval(whole, whole, steady, with_one) == (-1 / 3, 1.0)
     assert resolved_signs([1.0, 0.8], [[1.0, 1.0], [0.8 - 0.5**0.5, 0.8 + 0.5**0.5]]).tolist() == [

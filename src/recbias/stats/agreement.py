@@ -468,8 +468,10 @@ def tau_intervals(
         has[choice] = known[choice]
         pairs = has[first] & has[second]
         own = values[:, has], errors[:, pairs], np.compress(pairs, deviations, axis=2)
-        if n_pairs:
+        opposed = agreeing = 0
+        if pairs.any():
             opposed, agreeing = (_least_opposed(*own, turn, 1 - level) for turn in (1.0, -1.0))
+        if n_pairs:
             interval[:] = 2 * agreeing - n_pairs, n_pairs - 2 * opposed
     return intervals / max(n_pairs, 1)
 
