@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -245,6 +246,24 @@ def test_recorded_results_of_absent_data_are_not_forgotten(monkeypatch: pytest.M
     assert prove.prove("recorded", part, part.steps) == [
         "recorded/ml-1m: not run, the data of ml-1m are not here"
     ]
+
+
+def test_what_recomputes_goes_on_where_it_was_stopped_and_leaves_no_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prove, "KEPT", tmp_path)
+    log, wait = tmp_path / "log", "time.sleep(60)"
+    for end, left in (("sys.exit(1)", False), ("sys.exit(0)", False), (wait, True)):
+        script = (
+            "import pathlib, sys, time; cells = pathlib.Path(sys.argv[-1], 'coat'); "
+            f"cells.mkdir(parents=True); {end}"
+        )
+        monkeypatch.setattr(prove, "_python", lambda *_, of=script: [sys.executable, "-c", of])
+        reason = prove._run(prove._recompute("coat"), log, 5)
+        assert reason == {"sys.exit(0)": "", wait: "no time left"}.get(end, "failed")
+        assert [*tmp_path.glob("cells/*/coat")] == left * [
+            tmp_path / "cells" / prove._digest("src") / "coat"
+        ]
 
 
 def test_a_step_stands_on_what_it_runs() -> None:

@@ -979,6 +979,36 @@ def test_fresh_cells_are_kept_only_where_a_new_folder_is_named(
     assert not any((tmp_path / "temporary").iterdir())
 
 
+def test_a_verification_that_was_stopped_goes_on_with_its_own_cells(
+    chapter: Chapter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the same code left is used; what other code left, or another file says, is refused."""
+    folder = tmp_path / "cells"
+
+    def stop(self: Results, fresh: Results) -> None:
+        raise KeyboardInterrupt
+
+    def cells() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in folder.rglob("*.parquet")}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Results, "verify", stop)
+        with pytest.raises(KeyboardInterrupt):
+            verify(WORLD, systems=1, cells=folder)
+    assert (left := cells())
+    whose = folder / "verification.json"
+    other = {**json.loads(whose.read_text()), "numpy": "1.0"}
+    for by in (other, {**other, "numpy": np.__version__, "code": ""}):
+        ours = whose.read_bytes()
+        whose.write_text(json.dumps(by, sort_keys=True))
+        with pytest.raises(ConfigError, match="by the same code and libraries that was stopped"):
+            verify(WORLD, systems=1, cells=folder)
+        whose.write_bytes(ours)
+    assert verify(WORLD, systems=1, cells=folder)["agrees"].all()
+    assert left.items() <= cells().items()
+    assert not whose.exists()  # done: these are old cells now
+
+
 @pytest.mark.slow
 def test_workers_compute_in_the_fresh_folder_too(chapter: Chapter, tmp_path: Path) -> None:
     chapter.keep("few")

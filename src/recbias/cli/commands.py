@@ -617,7 +617,8 @@ def trust(
 @click.option(
     "--cells",
     type=click.Path(path_type=Path, file_okay=False),
-    help="A new folder that keeps the cells, one folder in it for each data set.",
+    help="A new folder that keeps the cells, one folder in it for each data set; or that of a "
+    "verification by the same code that was stopped, which goes on.",
 )
 @data_dir_option
 @scheduler_option

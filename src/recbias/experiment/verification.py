@@ -47,7 +47,13 @@ from recbias.experiment.results import (
     results_dir,
     stored_results,
 )
-from recbias.experiment.store import platform_record, read_document, write_atomically
+from recbias.experiment.store import (
+    canonical_json,
+    digest,
+    platform_record,
+    read_document,
+    write_atomically,
+)
 from recbias.recommenders import System
 
 __all__ = [
@@ -67,6 +73,9 @@ LEFT_OUT = "about all systems together, not compared for a part of them"
 """What the row of a table says that a sample of the systems leaves out."""
 
 _LISTED = ("kind", "key", "digest")
+
+_UNFINISHED = "verification.json"
+"""What a folder of cells has until all is verified: the code that computes them."""
 
 
 def verify(
@@ -98,7 +107,8 @@ def verify(
         As in :func:`recbias.experiment.run.run`.
     cells
         A new or empty folder that keeps the cells; else they are removed afterwards. Cells that
-        were there before are never used.
+        were there before are never used, but those of a verification by the same code, libraries
+        and processor that was stopped: with its folder it goes on.
 
     Returns
     -------
@@ -208,14 +218,30 @@ def _other_dataset(stored: StoredResult, fresh: StoredResult) -> Iterator[str]:
 
 @contextmanager
 def _fresh_folder(cells: Path | None) -> Iterator[Path]:
+    """Give a folder of no cells but those of the same verification, if that was stopped."""
     if cells is None:
         with tempfile.TemporaryDirectory(prefix="recbias-cells-") as folder:
             yield Path(folder)
         return
-    if cells.exists() and (not cells.is_dir() or any(cells.iterdir())):
-        raise ConfigError(f"{cells}: not empty, and old cells prove nothing; name a new folder")
+    mark, by = cells / _UNFINISHED, json.dumps(_computed_by(), sort_keys=True).encode()
+    is_ours = mark.is_file() and mark.read_bytes() == by
+    if not is_ours and cells.exists() and (not cells.is_dir() or any(cells.iterdir())):
+        raise ConfigError(
+            f"{cells}: not empty, and old cells prove nothing, but those of a verification by the "
+            "same code and libraries that was stopped; name a new folder"
+        )
     cells.mkdir(parents=True, exist_ok=True)
+    write_atomically(mark, by)
     yield cells.resolve()
+    mark.unlink()
+
+
+def _computed_by() -> dict[str, object]:
+    """Describe all but the ratings that cells depend on: code, libraries, processor."""
+    package = Path(__file__).parents[1]
+    files = sorted(path.relative_to(package) for path in package.rglob("*.py"))
+    code = {file.as_posix(): digest((package / file).read_bytes()) for file in files}
+    return {"code": digest(canonical_json(code).encode()), **platform_record()}
 
 
 # -- what needs no data ------------------------------------------------------------------------
