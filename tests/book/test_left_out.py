@@ -10,6 +10,8 @@ import pytest
 from recbias import Grid, line_up, run
 from recbias.book import pages
 from recbias.book.chapters.design_alternatives import tables
+from recbias.book.chapters.multiverse import measure, setup
+from recbias.book.chapters.multiverse import tables as multiverse_tables
 from recbias.book.systems import sensitivity
 from recbias.book.systems.tables import changes_html, widest_sentence
 from recbias.book.systems.validation import MEASURES
@@ -167,21 +169,43 @@ def test_a_grid_of_which_nothing_can_be_trained_is_an_error(table: str) -> None:
         run(_grid(table, "pLSA"))
 
 
-def test_training_that_runs_away_names_its_remedy_to_nobody_but_its_reason_to_all(
-    tmp_path: Path,
-) -> None:
+@pytest.fixture
+def counts(tmp_path: Path) -> str:
+    """Give a table of numbers so large that training by gradients runs away."""
     rng = np.random.default_rng(3)
     users, items = np.nonzero(rng.random((40, 30)) < 0.4)
     frame = pd.DataFrame({"user_id": users, "item_id": items})
     frame["rating"] = rng.integers(0, 10**6, len(frame))
     frame.to_csv(tmp_path / "large.csv", index=False)
-    asked = _grid(str(tmp_path / "large.csv"), "Popularity", "MF (rating prediction)")
+    return str(tmp_path / "large.csv")
+
+
+def test_training_that_runs_away_names_its_remedy_to_nobody_but_its_reason_to_all(
+    counts: str,
+) -> None:
+    asked = _grid(counts, "Popularity", "MF (rating prediction)")
     results = run(asked)
     assert results.left_out == {
         "MF (rating prediction)": "BiasedMF: training on 'large' has run away"
     }
     said = pages.data_line(results)
     assert "*MF (rating prediction)* (BiasedMF: training on 'large' has run away)" in said
+
+
+def test_pairs_are_of_the_others_and_their_table_says_so(counts: str) -> None:
+    asked = setup.pairs_asked(counts, 500_000.0, 1)
+    grid = _grid(counts, "Random", "Popularity", "MF (rating prediction)")
+    grid = replace(grid, systems=grid.systems[::-1])  # all others are compared with the first
+    few = {"C1": ("AI-AN-AR", "condensed"), "C2": ("metric: P@10", "metric: nDCG@10")}
+    found = measure.pairs(counts, **asked | {"grid": grid, "options": few})
+    assert found.frame[["a", "b"]].to_numpy().tolist() == [["Popularity", "Random"]]
+    assert (found.frame[["wins", "loses"]].sum(axis=1) > 0).all()
+    said = "**Left out**, as it cannot be trained on these data: *MF (rating prediction)*."
+    assert said in multiverse_tables.truth_table(found)
+    others = replace(grid, systems=grid.systems[1:])
+    alone = measure.pairs(counts, **asked | {"grid": others, "options": few})
+    assert alone.frame.equals(found.frame)
+    assert "Left out" not in multiverse_tables.truth_table(alone)
 
 
 def test_tables_show_the_others(table: str) -> None:

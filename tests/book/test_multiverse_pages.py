@@ -33,8 +33,8 @@ Signs = Callable[[tuple[int, ...]], int]
 
 def table(frame: pd.DataFrame, index: tuple[str, ...], maker: str) -> Table:
     return Table(
-        index=index, frame=frame, maker_name=f"08_multiverse/{maker}", given={}, key="0",
-        dataset={"name": "x"},
+        index=index, frame=frame, maker_name=f"08_multiverse/{maker}",
+        given={"grid": {"systems": []}}, key="0", dataset={"name": "x"},
     )  # fmt: skip
 
 

@@ -53,17 +53,17 @@ def pairs(
     Returns
     -------
     index : tuple of str
-        ``a`` and ``b``.
+        ``a`` and ``b``; without systems that cannot be trained on the data.
     frame : DataFrame
         ``effect`` and ``p`` at the start; ``wins`` and ``loses``, shares of the combinations, and
         ``trusted wins`` and ``trusted loses``, of their weight. ``true``: 1 where `a` is truly
         better, -1 where it is worse, with ``true p`` over users; NaN where nobody knows.
     """
     # First of all together, which trains the systems side by side.
-    at_start = evaluate(Options.parse(start), grid.dataset, grid.systems, workers=workers).pairs
-    tried = tried_signs(
-        grid.dataset, grid.systems, options, grid.seed, start=start, workers=workers
-    )
+    first = evaluate(Options.parse(start), grid.dataset, grid.systems, workers=workers)
+    at_start, left_out = first.pairs, first.results.left_out
+    systems = [system for system in grid.systems if system.name not in left_out]
+    tried = tried_signs(grid.dataset, systems, options, grid.seed, start=start, workers=workers)
     known = ~np.isnan(tried.signs[0])
     kinds = place_of(dataset.ratings, min_rating).kinds
     weights = weigh(options, min_rating, kinds) if kinds else None
@@ -83,6 +83,6 @@ def pairs(
     frame = frame.merge(at_start[["a", "b", "effect", "p"]], on=["a", "b"])
     if not truth:
         return ("a", "b"), frame.assign(true=np.nan, **{"true p": np.nan})
-    by_truth = evaluate(Options.parse(truth), grid.dataset, grid.systems, workers=workers).pairs
+    by_truth = evaluate(Options.parse(truth), grid.dataset, systems, workers=workers).pairs
     by_truth = by_truth.assign(true=np.sign(by_truth["difference"])).rename(columns={"p": "true p"})
     return ("a", "b"), frame.merge(by_truth[["a", "b", "true", "true p"]], on=["a", "b"])

@@ -132,7 +132,15 @@ def truth_table(pairs: Table) -> str:
         (CALLED[row["called"]], *(str(row[name]) for name in ("pairs", "right", "wrong")))
         for row in frame.to_dict("records")
     ]
-    return markdown_table(heads, [row[: len(heads)] for row in rows])
+    return markdown_table(heads, [row[: len(heads)] for row in rows]) + _left_out(pairs)
+
+
+def _left_out(pairs: Table) -> str:
+    """Name the systems that were asked for and are in no pair."""
+    asked = [system["name"] for system in pairs.given["grid"]["systems"]]
+    missing = [name for name in asked if name not in {*pairs.frame["a"], *pairs.frame["b"]}]
+    listed = ", ".join(f"*{name}*" for name in missing)
+    return f"\n\n**Left out**, as it cannot be trained on these data: {listed}." if listed else ""
 
 
 DATA = ("ml-1m", "ml-100k", "ml-latest-small", "filmtrust", "coat", "cm100k")
