@@ -634,9 +634,10 @@ def verify(
     Everything that a verdict reads is compared: values, intervals, replicates, tests, target sets,
     checks, tables, the record of the data set; the manifest tells what must be there, the
     notebooks with which parameters, and the lock which criteria. Nothing that was computed before
-    is used. Tables and checks about systems that depend on the processor are compared too, but held
-    against their record only where the processor is of the same kind. Without the data these three
-    and the digests are checked only, which notice accidents: they are no proof against forgery.
+    is used, but by a verification that was stopped (--cells). Tables and checks about systems that
+    depend on the processor are compared too, but held against their record only where the processor
+    is of the same kind. Without the data these three and the digests are checked only, which notice
+    accidents: they are no proof against forgery.
     """
     from recbias.claims import chapters
     from recbias.experiment.results import SIMULATIONS

@@ -20,6 +20,7 @@ results, such as criteria and their lock, is checked by the room that keeps it
 * without the data, any forgery that is consistent: file, digest and manifest;
 * when a part of the systems is compared, what was edited of the others, and tables about all;
 * when results are drawn (`recbias.experiment.rotation`), what was edited of those that were not;
+* cells that were edited in the folder of a verification that was stopped, and then went on;
 * what code and data get wrong alike, now and when the results were recorded.
 """
 
@@ -128,7 +129,7 @@ def verify(
         If the manifest, the list of what chapters ask for, or a recorded result is damaged, edited
         or stale.
     ConfigError
-        If `cells` holds something.
+        If `cells` holds something else than what may go on.
     """
     rows = [
         _row(name, Agreement(0, nan, nan, (problem,)))
