@@ -230,7 +230,7 @@ def parts() -> dict[str, Part]:
         "examples": Part(
             {room: _python(*pytest, *_tests_of(room)) for room in ROOMS}, BOOK, own=of_rooms
         ),
-        # All that is recorded, which takes hours (ml-1m perhaps more than 150 minutes on two
+        # All that is recorded, which takes hours (ml-1m takes more than 150 minutes on two
         # cores): a full run belongs here. A change has the sample that its commit draws (.ci/run).
         "recorded": Part(
             {name: _recompute(name) for name in listed_datasets()},
