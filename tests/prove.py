@@ -17,11 +17,12 @@ import datetime
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,7 +37,7 @@ from recbias.book.site import default_editions
 from recbias.claims import claims
 from recbias.claims.records import criteria_of
 from recbias.data.datasets import dataset_info, state
-from recbias.experiment.results import SIMULATIONS
+from recbias.experiment.results import SIMULATIONS, results_dir
 from recbias.experiment.store import write_atomically
 from recbias.experiment.verification import listed_datasets
 
@@ -58,6 +59,9 @@ ROOMS = (
     PROJECT,
     *sorted(path.name for path in (ROOT / "tests").iterdir() if list(path.rglob("test_*.py"))),
 )
+
+BY_CHAPTERS = ("ml-1m",)
+"""Data sets whose recorded results take more than `MINUTES` on two cores, if all are one step."""
 
 LOCK = "requirements.lock"
 COMPUTES = tuple(
@@ -82,10 +86,23 @@ def _in_turn(*commands: list[str]) -> list[str]:
     return ["sh", "-c", " && ".join(shlex.join(_python(*command)) for command in commands)]
 
 
-def _recompute(dataset: str) -> list[str]:
+def _recorded() -> Iterator[str]:
+    """Name what is recorded, by data sets, and by chapters where one takes too long as a whole."""
+    for dataset in listed_datasets():
+        if dataset in BY_CHAPTERS:
+            chapters = results_dir(dataset, recorded=True).iterdir()
+            yield from sorted(f"{dataset}/{folder.name}" for folder in chapters if folder.is_dir())
+        else:
+            yield dataset
+
+
+def _recompute(recorded: str) -> list[str]:
     """Compute what is recorded anew; what had no time left goes on with its cells of this code."""
+    dataset, _, chapter = recorded.partition("/")
     cells = shlex.quote(str(KEPT / "cells" / _digest("src")))
     verify = _python("-m", "recbias_command", "verify", "--workers", "2", "--dataset", dataset)
+    if chapter:  # the others use the same cells, so that they are left (`_clear`)
+        return ["sh", "-c", f"exec {shlex.join([*verify, '--chapter', chapter])} --cells {cells}"]
     folder = f"{cells}/{shlex.quote(dataset)}"
     return ["sh", "-c", f"{shlex.join(verify)} --cells {cells}; end=$?; rm -rf {folder}; exit $end"]
 
@@ -230,10 +247,10 @@ def parts() -> dict[str, Part]:
         "examples": Part(
             {room: _python(*pytest, *_tests_of(room)) for room in ROOMS}, BOOK, own=of_rooms
         ),
-        # All that is recorded, which takes hours (ml-1m takes more than 150 minutes on two
-        # cores): a full run belongs here. A change has the sample that its commit draws (.ci/run).
+        # All that is recorded, which takes hours: a full run belongs here. A change has the sample
+        # that its commit draws (.ci/run).
         "recorded": Part(
-            {name: _recompute(name) for name in listed_datasets()},
+            {name: _recompute(name) for name in _recorded()},
             (*COMPUTES, chapters, "data/registry.yaml", "data/recorded/{step}", LOCK),
         ),
         # All pages and editions, of which a change has those that its commit draws.
@@ -293,8 +310,9 @@ def _why_not_here(part: str, step: str) -> str:
     """Say why a step cannot be run here: the data of what is recorded may be elsewhere."""
     if part != "recorded" or step == SIMULATIONS:
         return ""
-    here = state(dataset_info(step)) in ("present", "made here")
-    return "" if here else f"the data of {step} are not here"
+    dataset = step.partition("/")[0]
+    here = state(dataset_info(dataset)) in ("present", "made here")
+    return "" if here else f"the data of {dataset} are not here"
 
 
 def _run(command: list[str], log: Path, seconds: float) -> str:
@@ -372,14 +390,30 @@ def prove(name: str, part: Part, steps: Iterable[str], *, again: bool = False) -
         print(f"{name}/{step}: {'FAILED' if reason else 'passed'} in {found['seconds']} s")
         if reason:
             failed.append(f"{name}/{step}: {reason}, see {log}")
+    if name == "recorded":
+        _clear(part)
     return failed
+
+
+def _clear(recorded: Part) -> None:
+    """Remove the cells that chapters share where no chapter of the data set is left to be run."""
+    for dataset in BY_CHAPTERS:
+        steps = [step for step in recorded.steps if step.startswith(f"{dataset}/")]
+        if not any(why("recorded", recorded, step) for step in steps):
+            shutil.rmtree(KEPT / "cells" / _digest("src") / dataset, ignore_errors=True)
 
 
 def main() -> int:
     """Run parts, all if none is named."""
     known = parts()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    every = [f"{name}/{step}" for name, part in known.items() for step in part.steps]
+    every = {
+        "/".join(words[:n]): None
+        for name, part in known.items()
+        for step in part.steps
+        for words in [[name, *step.split("/")]]
+        for n in range(2, len(words) + 1)
+    }
     parser.add_argument(
         "part", nargs="*", choices=[*known, *every, []], metavar="PART[/STEP]",
         help=f"of {', '.join(known)}",
@@ -391,7 +425,8 @@ def main() -> int:
         (name, step): known[name]
         for each in asked.part or list(known)
         for name, _, only in [each.partition("/")]
-        for step in ([only] if only else known[name].steps)
+        for step in known[name].steps
+        if not only or f"{step}/".startswith(f"{only}/")
     }
     if asked.stale:
         digest = cache(_digest)

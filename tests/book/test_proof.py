@@ -163,7 +163,13 @@ def test_a_step_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     named = ["recorded/ml-1m", "stops", "recorded/coat"]
     monkeypatch.setattr("sys.argv", ["prove.py", *named])
     assert prove.main() == 0
-    assert run == [("recorded", ["ml-1m", "coat"]), ("stops", ["rounds"])]
+    chapters = [step for step in prove.parts()["recorded"].steps if step.startswith("ml-1m/")]
+    assert len(chapters) > 1
+    assert run == [("recorded", [*chapters, "coat"]), ("stops", ["rounds"])]
+    run.clear()
+    monkeypatch.setattr("sys.argv", ["prove.py", f"recorded/{chapters[-1]}"])
+    assert prove.main() == 0
+    assert run == [("recorded", chapters[-1:])]
     monkeypatch.setattr("sys.argv", ["prove.py", "recorded/none"])
     with pytest.raises(SystemExit):
         prove.main()
@@ -239,13 +245,44 @@ def test_a_step_that_takes_too_long_is_ended_with_all_that_it_started(
 
 
 def test_recorded_results_of_absent_data_are_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {*prove.parts()["recorded"].steps} == {*listed_datasets()}
+    manifest = ROOT / "data/recorded/manifest.json"
+    chapters = {name.partition("/")[0] for name in json.loads(manifest.read_text())["ml-1m"]}
+    assert {*prove.parts()["recorded"].steps} == {
+        *({*listed_datasets()} - {"ml-1m"}), *(f"ml-1m/{chapter}" for chapter in chapters)
+    }  # fmt: skip
     monkeypatch.setattr(prove, "state", lambda _: "missing")
-    part = prove.Part({"ml-1m": ["false"]}, ("README.md",))
+    part = prove.Part({"coat": ["false"], "ml-1m/systems": ["false"]}, ("README.md",))
     monkeypatch.setattr(prove, "kept", lambda _: {})
     assert prove.prove("recorded", part, part.steps) == [
-        "recorded/ml-1m: not run, the data of ml-1m are not here"
+        "recorded/coat: not run, the data of coat are not here",
+        "recorded/ml-1m/systems: not run, the data of ml-1m are not here",
     ]
+
+
+def test_chapters_share_cells_until_none_is_left_to_be_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prove, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(prove, "KEPT", tmp_path)
+    monkeypatch.setattr(prove, "revision", lambda *_: "a")
+    monkeypatch.setattr(prove, "_why_not_here", lambda *_: "")
+    folder = tmp_path / "cells" / prove._digest("src") / "ml-1m"
+    script = (
+        "import pathlib, sys; said = sys.argv[1:]; cells = pathlib.Path(said[-1], 'ml-1m'); "
+        "cells.mkdir(parents=True, exist_ok=True); (cells / said[-3]).touch(); "
+        "sys.exit(said[-3] == 'bad' and not (cells / 'again').exists())"
+    )
+    monkeypatch.setattr(
+        prove, "_python", lambda *said: [sys.executable, "-c", script, *said]
+    )  # fmt: skip
+    steps = [f"ml-1m/{chapter}" for chapter in ("one", "bad", "two")]
+    part = prove.Part({step: prove._recompute(step) for step in steps}, ("README.md",))
+    (failed,) = prove.prove("recorded", part, steps)
+    assert failed.startswith("recorded/ml-1m/bad: failed, see ")
+    assert {path.name for path in folder.iterdir()} == {"one", "bad", "two"}
+    (folder / "again").touch()
+    assert prove.prove("recorded", part, steps) == []
+    assert not folder.exists()
 
 
 def test_what_recomputes_goes_on_where_it_was_stopped_and_leaves_no_cells(

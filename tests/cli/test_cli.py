@@ -546,6 +546,24 @@ def test_verify_lists_every_result_and_ends_with_1_if_one_differs(
         assert lines[-1] == f"{told}, 1 not held"
 
 
+def test_a_chapter_to_verify_is_of_a_data_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def record(name: str, *, chapter: str | None, **_: object) -> pd.DataFrame:
+        asked.append((name, chapter))
+        return pd.DataFrame()
+
+    monkeypatch.setattr("recbias.experiment.verification.verify", record)
+    monkeypatch.setattr("recbias.experiment.verification.check_foundations", dict)
+    for options in ((), ("--dataset", "synthetic", "--sample", "abc")):
+        result = call("verify", "--chapter", "audits", *options)
+        assert result.exit_code != 0
+        assert "give --dataset with it, and no --sample" in result.output
+    assert asked == []
+    assert call("verify", "--chapter", "audits", "--dataset", "synthetic").exit_code == 0
+    assert asked == [("synthetic", "audits")]
+
+
 @pytest.mark.parametrize(
     ("options", "made"),
     [

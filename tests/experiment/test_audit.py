@@ -1009,6 +1009,27 @@ def test_a_verification_that_was_stopped_goes_on_with_its_own_cells(
     assert not whose.exists()  # done: these are old cells now
 
 
+def test_chapters_that_are_verified_one_by_one_share_their_cells(
+    chapter: Chapter, tmp_path: Path
+) -> None:
+    folder = tmp_path / "cells"
+    every = verify(WORLD, systems=1)
+    of_chapter = {name.partition("/")[0] for name in every["recorded"]}
+    found = [verify(WORLD, chapter=name, systems=1, cells=folder) for name in sorted(of_chapter)]
+    assert (folder / "verification.json").exists()  # more may come
+    joined = pd.concat(found, ignore_index=True)
+    pd.testing.assert_frame_equal(
+        *(each.sort_values("recorded", ignore_index=True) for each in (joined, every))
+    )
+    left = {path: path.stat().st_mtime_ns for path in folder.rglob("*.parquet")}
+    assert left
+    assert verify(WORLD, systems=1, cells=folder)["agrees"].all()  # the whole ends it
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.parquet")} == left
+    assert not (folder / "verification.json").exists()
+    with pytest.raises(MissingData, match="no recorded results of a chapter 'no'; there are such"):
+        verify(WORLD, chapter="no")
+
+
 @pytest.mark.slow
 def test_workers_compute_in_the_fresh_folder_too(chapter: Chapter, tmp_path: Path) -> None:
     chapter.keep("few")

@@ -601,6 +601,11 @@ def trust(
 @main.command(short_help="Compute recorded results anew, and compare.")
 @click.option("--dataset", "names", multiple=True, help="Verify this one; else all recorded ones.")
 @click.option(
+    "--chapter",
+    help="Compare only the results of this one, such as 06_concentration, audits or systems; give "
+    "--dataset with it.",
+)
+@click.option(
     "--systems",
     type=click.IntRange(1),
     help="Compare so many systems of each grid, no table about all of them together, and "
@@ -618,12 +623,13 @@ def trust(
     "--cells",
     type=click.Path(path_type=Path, file_okay=False),
     help="A new folder that keeps the cells, one folder in it for each data set; or that of a "
-    "verification by the same code that was stopped, which goes on.",
+    "verification by the same code that was stopped or was of another chapter, which goes on.",
 )
 @data_dir_option
 @scheduler_option
 def verify(
     names: tuple[str, ...],
+    chapter: str | None,
     systems: int | None,
     commit: str | None,
     workers: int,
@@ -634,7 +640,7 @@ def verify(
     Everything that a verdict reads is compared: values, intervals, replicates, tests, target sets,
     checks, tables, the record of the data set; the manifest tells what must be there, the
     notebooks with which parameters, and the lock which criteria. Nothing that was computed before
-    is used, but by a verification that was stopped (--cells). Tables and checks about systems that
+    is used, but by a verification that goes on (--cells). Tables and checks about systems that
     depend on the processor are compared too, but held against their record only where the processor
     is of the same kind. Without the data these three and the digests are checked only, which notice
     accidents: they are no proof against forgery.
@@ -651,6 +657,8 @@ def verify(
 
     if commit is not None and systems is not None:
         raise ConfigError("--sample draws systems too: give it without --systems")
+    if chapter is not None and (commit is not None or not names):
+        raise ConfigError("--chapter is of one data set: give --dataset with it, and no --sample")
     chapters()  # makes known what their results are made by
     broken = check_foundations()
     for foundation, problem in broken.items():
@@ -688,6 +696,7 @@ def verify(
         folder = cells / name if cells else None
         comparisons = verify_results(
             name,
+            chapter=chapter,
             systems=systems,
             chosen=None if commit is None else chosen[name],
             workers=workers,

@@ -82,6 +82,7 @@ _UNFINISHED = "verification.json"
 def verify(
     dataset: str,
     *,
+    chapter: str | None = None,
     systems: int | None = None,
     chosen: Mapping[str, Sequence[str] | None] | None = None,
     workers: int = 1,
@@ -94,6 +95,8 @@ def verify(
     ----------
     dataset
         A dataset that is at hand.
+    chapter
+        Compute only what is recorded below this name: of a notebook, or ``audits``, ``systems``.
     systems
         Compute only so many systems of each recorded grid (see
         `recbias.experiment.grid.Grid.sample`). Tables about all systems of a grid together are then
@@ -109,7 +112,7 @@ def verify(
     cells
         A new or empty folder that keeps the cells; else they are removed afterwards. Cells that
         were there before are never used, but those of a verification by the same code, libraries
-        and processor that was stopped: with its folder it goes on.
+        and processor that was stopped, or was of one chapter: with its folder it goes on.
 
     Returns
     -------
@@ -124,7 +127,7 @@ def verify(
     Raises
     ------
     MissingData
-        If the dataset is not at hand, or nothing is recorded for it.
+        If the dataset is not at hand, or nothing is recorded for it or for the chapter.
     StoreError
         If the manifest, the list of what chapters ask for, or a recorded result is damaged, edited
         or stale.
@@ -138,8 +141,14 @@ def verify(
     paths = stored_results(results_dir(dataset, recorded=True))
     if not paths and not rows:
         raise MissingData(f"{dataset}: no recorded results to verify")
-    with _fresh_folder(cells) as folder, cells_kept_in(folder):
-        for name, path in paths.items():
+    of_chapter = {name: path for name, path in paths.items() if _is_of(name, chapter)}
+    if paths and not of_chapter:
+        known = ", ".join(dict.fromkeys(name.partition("/")[0] for name in paths))
+        raise MissingData(
+            f"{dataset}: no recorded results of a chapter {chapter!r}; there are such of {known}"
+        )
+    with _fresh_folder(cells, whole=chapter is None) as folder, cells_kept_in(folder):
+        for name, path in of_chapter.items():
             if chosen is not None and name not in chosen:
                 continue
             stored = load_result(path, dataset=dataset)
@@ -218,8 +227,8 @@ def _other_dataset(stored: StoredResult, fresh: StoredResult) -> Iterator[str]:
 
 
 @contextmanager
-def _fresh_folder(cells: Path | None) -> Iterator[Path]:
-    """Give a folder of no cells but those of the same verification, if that was stopped."""
+def _fresh_folder(cells: Path | None, *, whole: bool) -> Iterator[Path]:
+    """Give a folder of no cells but those of the same verification, if there is more to it."""
     if cells is None:
         with tempfile.TemporaryDirectory(prefix="recbias-cells-") as folder:
             yield Path(folder)
@@ -229,12 +238,13 @@ def _fresh_folder(cells: Path | None) -> Iterator[Path]:
     if not is_ours and cells.exists() and (not cells.is_dir() or any(cells.iterdir())):
         raise ConfigError(
             f"{cells}: not empty, and old cells prove nothing, but those of a verification by the "
-            "same code and libraries that was stopped; name a new folder"
+            "same code and libraries that was stopped or of one chapter; name a new folder"
         )
     cells.mkdir(parents=True, exist_ok=True)
     write_atomically(mark, by)
     yield cells.resolve()
-    mark.unlink()
+    if whole:
+        mark.unlink()
 
 
 def _computed_by() -> dict[str, object]:
