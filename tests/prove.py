@@ -61,7 +61,7 @@ ROOMS = (
 )
 
 BY_CHAPTERS = ("ml-1m",)
-"""Data sets whose recorded results take more than `MINUTES` on two cores, if all are one step."""
+"""Data sets whose recorded results take about `MINUTES` on two cores, or more, if in one step."""
 
 LOCK = "requirements.lock"
 COMPUTES = tuple(
