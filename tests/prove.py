@@ -6,7 +6,8 @@ kept with its date, revision, last line and a digest of each of these paths in
 below ``_build/prove``. A step that passed is run again only where something that it stands on has
 changed since, so that a part that was stopped goes on. Parts share what is computed in a clone: run
 them one at a time. ``--again`` runs a step anyway; ``--stale`` only lists what is stale, and fails
-where anything is. A part that takes more than its time is ended, and fails.
+where anything is. A part that takes more than its time is ended, and fails. The name of a step may
+end at a ``/`` of it, for all steps below: ``recorded/ml-1m``.
 """
 
 from __future__ import annotations

@@ -272,9 +272,7 @@ def test_chapters_share_cells_until_none_is_left_to_be_run(
         "cells.mkdir(parents=True, exist_ok=True); (cells / said[-3]).touch(); "
         "sys.exit(said[-3] == 'bad' and not (cells / 'again').exists())"
     )
-    monkeypatch.setattr(
-        prove, "_python", lambda *said: [sys.executable, "-c", script, *said]
-    )  # fmt: skip
+    monkeypatch.setattr(prove, "_python", lambda *said: [sys.executable, "-c", script, *said])
     steps = [f"ml-1m/{chapter}" for chapter in ("one", "bad", "two")]
     part = prove.Part({step: prove._recompute(step) for step in steps}, ("README.md",))
     (failed,) = prove.prove("recorded", part, steps)
